@@ -1,0 +1,81 @@
+# One way to do each thing. CI calls the same targets.
+
+PYTHON ?= python3
+PORT ?= 8000
+JOBS ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+PACKAGES := $(sort $(patsubst %/__init__.py,%,$(wildcard src/*/__init__.py src/*/*/__init__.py)))
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install demo serve test test-fast lint fmt check bench lock wheel clean FORCE
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+install: $(VENV)/installed ## Put everything in .venv, .venv/bin/awareness included; instant when nothing changed
+
+demo: install ## Run a whole fictional company on http://localhost:$PORT, nothing to configure
+	$(BIN)/awareness demo --port $(PORT)
+
+serve: install ## Migrate the database and serve it on $PORT (settings: awareness.toml, AWARENESS_*)
+	$(BIN)/awareness migrate
+	$(BIN)/awareness serve --port $(PORT)
+
+test: install ## Run every test, with many examples for each property
+	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -n $(JOBS) --dist loadfile
+
+test-fast: install ## Run the tests that take less than a minute together
+	HYPOTHESIS_PROFILE=fast $(BIN)/pytest -n $(JOBS) --dist loadfile -m "not slow" --ignore tests/end_to_end
+
+lint: install ## Check style, format, types and import rules
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy --strict src tests
+	$(BIN)/lint-imports
+
+fmt: install ## Format, and repair what can be repaired by itself
+	$(BIN)/ruff check --fix-only --quiet
+	$(BIN)/ruff format
+
+check: lint test-fast ## What to run before a commit
+
+bench: install ## Measure the ratios in docs/performance.md on this machine
+	$(BIN)/python -m benchmarks
+
+wheel: install ## Build the wheel into dist/, without the network
+	rm -rf build dist
+	$(BIN)/python -m build --wheel --no-isolation
+
+lock: install ## Compile the hashed lock files anew from pyproject.toml and requirements/dev.in
+	$(COMPILE) requirements/dev.in -o requirements/dev.lock
+	$(COMPILE) -o requirements/server.lock
+
+clean: ## Remove what the targets above made, .venv included
+	rm -rf $(VENV) build dist mutants .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
+
+COMPILE = $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links \
+	--python-version 3.11 --custom-compile-command "make lock" $(UPGRADE) \
+	--extra server --extra postgres --extra redis pyproject.toml
+
+$(VENV)/pyvenv.cfg:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or later is needed; '$(PYTHON)' is not. Name another: make install PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' || \
+		{ echo "'$(PYTHON)' lacks venv; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# What is locked. The stamp is written last, so an interrupted install is taken up again.
+$(VENV)/locked: requirements/dev.lock $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	@touch $@
+
+# An editable install knows the packages that were there when it was made: the list is part of what it depends on.
+$(VENV)/packages: FORCE | $(VENV)/locked
+	@echo '$(PACKAGES)' | cmp -s - $@ || echo '$(PACKAGES)' > $@
+
+$(VENV)/installed: pyproject.toml $(VENV)/locked $(VENV)/packages
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
