@@ -1,0 +1,61 @@
+"""E-mail addresses: their normal form, and the key by which two spellings are one mailbox.
+
+The normal form (what is stored and mailed) is email-validator's, without a DNS look-up. The key is
+NFC(lower(NFC(local))) + "@" + lower(A-label domain). It never strips dots or `+tags` and never case-folds, as those
+would merge mailboxes that are two people's at some providers (Choice: decisions/003). The database compares keys only;
+it is never asked to lower-case anything itself.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import NewType
+
+import attrs
+from email_validator import EmailNotValidError, validate_email
+
+from awareness_core.texts import normal_text
+
+EmailKey = NewType("EmailKey", str)
+
+MAX_EMAIL_LENGTH = 254
+"""RFC 5321 §4.5.3.1.3 less the angle brackets of a path."""
+
+
+@attrs.frozen
+class EmailAddress:
+    """A checked address. `text` is its normal form, `key` compares mailboxes, `domain` is the lower-case A-label."""
+
+    text: str
+    key: EmailKey
+    domain: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class InvalidEmail(ValueError):
+    """The text is no address that mail could be sent to. The message says why."""
+
+
+def parse_email(text: str) -> EmailAddress:
+    """The address that `text` spells.
+
+    Raises `InvalidEmail`. Outer white space is trimmed first, as it is in every other text.
+    """
+    trimmed = normal_text(text)
+    if len(trimmed) > MAX_EMAIL_LENGTH:
+        raise InvalidEmail(f"has {len(trimmed)} characters; at most {MAX_EMAIL_LENGTH} are allowed")
+    try:
+        valid = validate_email(trimmed, check_deliverability=False, strict=True)
+    except EmailNotValidError as error:
+        raise InvalidEmail(str(error)) from error
+    if len(valid.normalized) > MAX_EMAIL_LENGTH:
+        raise InvalidEmail(f"has {len(valid.normalized)} characters; at most {MAX_EMAIL_LENGTH} are allowed")
+    domain = valid.ascii_domain.lower()
+    return EmailAddress(text=valid.normalized, key=_key(valid.local_part, domain), domain=domain)
+
+
+def _key(local_part: str, domain: str) -> EmailKey:
+    lowered = unicodedata.normalize("NFC", local_part).lower()
+    return EmailKey(f"{unicodedata.normalize('NFC', lowered)}@{domain}")

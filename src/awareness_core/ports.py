@@ -1,0 +1,245 @@
+"""Everything the core asks of the outside world, and `Ports`, the bundle of it.
+
+Protocols are small and batch-shaped: many records, one question. A tenant is bound when a transaction opens; nothing
+inside one names a company again. Every method may raise `StoreUnavailable` when what is behind it cannot be reached.
+All times are aware, in UTC and whole milliseconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Iterator, Sequence
+from contextvars import ContextVar
+from datetime import datetime
+from typing import Protocol
+
+import attrs
+
+from awareness_core.api_keys import ApiKey, ApiKeyId, PublicId
+from awareness_core.campaigns import Campaign, CampaignQuery
+from awareness_core.emails import EmailKey
+from awareness_core.employees import Access, Employee, EmployeeChange, EmployeeId, EmployeeState
+from awareness_core.pages import Page, PageRequest
+from awareness_core.passwords import TemporaryPassword
+from awareness_core.quota import QuotaPolicy, QuotaUse
+from awareness_core.sectors import Sector, SectorId
+from awareness_core.tenants import Company, CompanyId, Language
+
+
+class Clock(Protocol):
+    """The time."""
+
+    def now(self) -> datetime:
+        """Aware, UTC, cut to whole milliseconds."""
+
+
+class Entropy(Protocol):
+    """Unpredictable bytes."""
+
+    def take(self, count: int) -> bytes:
+        """`count` bytes fit for secrets."""
+
+
+class Companies(Protocol):
+    """The companies themselves: an operator's business, outside any tenant."""
+
+    async def add_company(self, company: Company) -> None:
+        """Store a new company. Raises `ConstraintViolated` when its name (compared by `folded_name`) is taken."""
+
+    async def list_companies(self) -> Sequence[Company]:
+        """All of them, by name."""
+
+
+class ApiKeys(Protocol):
+    """The keys of all companies: looked up before it is known which company is calling."""
+
+    async def add_api_key(self, key: ApiKey) -> None:
+        """Store a new key. Raises `NotFound` when its company does not exist."""
+
+    async def find_api_key(self, public_id: PublicId) -> ApiKey | None:
+        """The key with that public id, whatever its state: one indexed read, never an older answer."""
+
+    async def list_api_keys(self, company_id: CompanyId | None = None) -> Sequence[ApiKey]:
+        """The keys of one company, or of all; oldest first, then by id."""
+
+    async def revoke_api_key(self, key_id: ApiKeyId, *, at: datetime) -> bool:
+        """Revoke it for good, from the very next look-up on. False when no such key exists; a revoked one stays so."""
+
+    async def record_api_key_use(self, key_id: ApiKeyId, *, at: datetime) -> None:
+        """Note when the key was last used. May be lost in a crash; never moves backwards."""
+
+
+@attrs.frozen(kw_only=True)
+class EmployeeQuery:
+    """Which employees a listing wants; conditions that are None do not narrow it.
+
+    `text` is sought in `employees.search_text`, both folded. `access` is as `employees.access` derives it.
+    """
+
+    external_id: str | None = None
+    email_key: EmailKey | None = None
+    state: EmployeeState | None = None
+    access: Access | None = None
+    sector_id: SectorId | None = None
+    text: str | None = None
+    page: PageRequest = PageRequest()
+
+
+class Reading(Protocol):
+    """One company's data as it stands; what is read in one `Reading` is one moment's state."""
+
+    async def company(self) -> Company:
+        """The bound company. Raises `NotFound` when it does not exist."""
+
+    async def sectors(self) -> Sequence[Sector]:
+        """All sectors, by id."""
+
+    async def matching_employees(
+        self, *, external_ids: Collection[str], email_keys: Collection[EmailKey]
+    ) -> Sequence[Employee]:
+        """Everyone, active or archived, with one of these external ids or one of these addresses; in any order."""
+
+    async def addresses_held_by_other_companies(
+        self, email_keys: Collection[EmailKey]
+    ) -> frozenset[EmailKey]:
+        """Which of these addresses an active employee of another company holds: the one question across tenants."""
+
+    async def rostered_employees(self) -> Sequence[Employee]:
+        """Every active employee who carries an external id; in any order."""
+
+    async def employees_by_id(self, ids: Collection[EmployeeId]) -> Sequence[Employee]:
+        """Those of `ids` that are this company's; in any order, the others are simply not there."""
+
+    async def employees_without_password(self) -> Sequence[Employee]:
+        """Every active employee who has no password yet; in any order."""
+
+    async def list_employees(self, query: EmployeeQuery) -> Page[Employee]:
+        """One page, sorted by id, which is the order of creation."""
+
+    async def list_campaigns(self, query: CampaignQuery) -> Page[Campaign]:
+        """One page, sorted by `listed_at` descending, then id descending."""
+
+    async def temporary_passwords(self, employee_id: EmployeeId) -> Sequence[TemporaryPassword]:
+        """Those kept for one employee, expired ones included; newest first."""
+
+
+class Transaction(Reading, Protocol):
+    """A `Reading` that may write. Commits when its block ends, rolls back when the block raises.
+
+    Transactions of one company run one after the other; what one reads, no other changes before it has ended.
+    """
+
+    async def apply(self, *, changes: Sequence[EmployeeChange], sectors: Sequence[Sector] = ()) -> None:
+        """Write all changes and new sectors, or raise and write none.
+
+        Addresses and external ids may swap hands within one call. Temporary passwords of everyone whose change
+        `ends_access` are destroyed. Raises `ConstraintViolated` when an address is held by another active employee of
+        any company, or an external id is another employee's.
+        """
+
+    async def record_attempts(self, passwords: Sequence[TemporaryPassword]) -> None:
+        """Keep the passwords about to be mailed, and note `created_at` as the time of the employees' last attempt."""
+
+    async def record_deliveries(self, passwords: Sequence[TemporaryPassword]) -> None:
+        """Note that these were mailed: their employees' last invitation is at `created_at`, live until `expires_at`.
+
+        Does nothing for an employee who was archived or logged in meanwhile.
+        """
+
+    async def forget_passwords(self, employee_ids: Collection[EmployeeId]) -> None:
+        """Destroy the temporary passwords of these employees."""
+
+    async def save_campaigns(self, campaigns: Sequence[Campaign]) -> None:
+        """Insert campaigns or replace them by id."""
+
+
+class Store(Protocol):
+    """Where companies' data is kept."""
+
+    def reading(self, company_id: CompanyId) -> contextlib.AbstractAsyncContextManager[Reading]:
+        """Look at one company's data. Takes no lock and never waits for a writer."""
+
+    def transaction(self, company_id: CompanyId) -> contextlib.AbstractAsyncContextManager[Transaction]:
+        """Change one company's data; see `Transaction`. Raises `NotFound` when the company does not exist."""
+
+    async def check(self) -> None:
+        """Nothing when the store answers and its schema is current, else `StoreUnavailable` saying what to do."""
+
+
+@attrs.frozen(kw_only=True)
+class InvitationLetter:
+    """All that a mail of access needs. It holds the only copy of the temporary password."""
+
+    employee_id: EmployeeId
+    company_name: str
+    language: Language
+    email: str
+    first_name: str
+    last_name: str
+    password: str = attrs.field(repr=False)
+    created_at: datetime
+    expires_at: datetime
+
+
+@attrs.frozen(kw_only=True)
+class Delivery:
+    """What became of one letter. `detail` is for the operator's log; it holds no password."""
+
+    accepted: bool
+    permanent: bool = False
+    detail: str = ""
+
+
+class Mailer(Protocol):
+    """Takes letters to their people."""
+
+    async def send_invitations(self, letters: Sequence[InvitationLetter]) -> Sequence[Delivery]:
+        """One outcome a letter, in order. Never raises for what a server or an address does.
+
+        Refuses to run inside a store's transaction, see `refuse_inside_transaction`.
+        """
+
+
+class QuotaCounter(Protocol):
+    """Counts requests per subject in fixed windows that begin with the subject's first request."""
+
+    async def hit(self, subject: str, policy: QuotaPolicy) -> QuotaUse:
+        """Count one request, atomically over all who share the counter, and say how many there are now."""
+
+    async def peek(self, subject: str, policy: QuotaPolicy) -> QuotaUse:
+        """The same without counting; a subject without requests has 0 and a whole window left."""
+
+    async def is_shared_store_down(self) -> bool:
+        """Whether counting has fallen back to this process' memory."""
+
+
+@attrs.frozen(kw_only=True)
+class Ports:
+    """The entire outside world of the use cases."""
+
+    clock: Clock
+    entropy: Entropy
+    companies: Companies
+    api_keys: ApiKeys
+    store: Store
+    mailer: Mailer
+    quota: QuotaCounter
+
+
+_transaction_is_open: ContextVar[bool] = ContextVar("transaction_is_open", default=False)
+
+
+@contextlib.contextmanager
+def inside_transaction() -> Iterator[None]:
+    """Stores wrap an open transaction in this, so that `refuse_inside_transaction` can tell."""
+    token = _transaction_is_open.set(True)
+    try:
+        yield
+    finally:
+        _transaction_is_open.reset(token)
+
+
+def refuse_inside_transaction() -> None:
+    """Adapters that talk to a network call this first: a slow peer must never hold a tenant's lock."""
+    if _transaction_is_open.get():
+        raise RuntimeError("a network call was made while a store transaction was open")

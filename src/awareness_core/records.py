@@ -1,0 +1,130 @@
+"""From the plain texts of a caller to a checked `EmployeeRecord`, telling all that is wrong at once.
+
+The one home of the field constraints (reference 2.1): HTTP bodies, roster files and embedding programs all pass here.
+It speaks of fields by the names it is given, because callers must read of *their* fields in a message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from awareness_core.absent import ABSENT, Absent
+from awareness_core.emails import MAX_EMAIL_LENGTH, EmailAddress, InvalidEmail, parse_email
+from awareness_core.employees import EmployeeRecord, Presence
+from awareness_core.errors import Fault, ValidationFailed
+from awareness_core.sectors import SectorReference
+from awareness_core.texts import normal_text, text_problem
+
+MAX_LENGTHS: Mapping[str, int] = {
+    "email": MAX_EMAIL_LENGTH,
+    "last_name": 100,
+    "first_name": 100,
+    "external_id": 191,
+    "job_title": 100,
+    "phone": 30,
+    "address": 255,
+    "sector_name": 150,
+    "sector_id": 64,
+}
+"""Code points after normalisation (reference 2.1)."""
+
+
+@attrs.frozen(kw_only=True)
+class RawEmployee:
+    """An employee's fields as sent: texts of any shape, nothing checked. Types are right, contents may not be."""
+
+    email: str
+    last_name: str
+    first_name: str
+    external_id: str | Absent | None = ABSENT
+    job_title: str | Absent | None = ABSENT
+    phone: str | Absent | None = ABSENT
+    address: str | Absent | None = ABSENT
+    sector_name: str | Absent | None = ABSENT
+    sector_id: str | Absent | None = ABSENT
+    active: bool | Absent | None = ABSENT
+
+
+def check_record(raw: RawEmployee, *, names: Mapping[str, str] | None = None) -> EmployeeRecord:
+    """The record that `raw` spells, in normal form.
+
+    Raises `ValidationFailed` with every fault. `names` maps this module's field names to the caller's.
+    """
+    check = _Check(names or {})
+    email = check.email(raw.email)
+    last_name = check.required("last_name", raw.last_name)
+    first_name = check.required("first_name", raw.first_name)
+    external_id = check.optional("external_id", raw.external_id)
+    job_title = check.optional("job_title", raw.job_title)
+    phone = check.optional("phone", raw.phone)
+    address = check.optional("address", raw.address)
+    sector_name = check.optional("sector_name", raw.sector_name)
+    sector_id = check.optional("sector_id", raw.sector_id)
+    if check.faults or email is None:
+        raise ValidationFailed(check.faults)
+    return EmployeeRecord(
+        email=email,
+        last_name=last_name,
+        first_name=first_name,
+        external_id=external_id or None,
+        job_title=job_title,
+        phone=phone,
+        address=address,
+        sector=_sector_reference(sector_name, sector_id),
+        presence=_presence(raw.active),
+    )
+
+
+class _Check:
+    """Checks one field after the other and remembers what was wrong."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
+        self.faults: list[Fault] = []
+
+    def email(self, text: str) -> EmailAddress | None:
+        """The address, or None after noting why it is none."""
+        try:
+            return parse_email(text)
+        except InvalidEmail as error:
+            self._note("email", "invalid_email", f"not an e-mail address: {error}")
+            return None
+
+    def required(self, field: str, text: str) -> str:
+        """The normal form of a text that must not be blank."""
+        normal = normal_text(text)
+        problem = text_problem(normal, min_length=1, max_length=MAX_LENGTHS[field])
+        if problem is not None:
+            self._note(field, problem.code, problem.message)
+        return normal
+
+    def optional(self, field: str, text: str | Absent | None) -> str | Absent | None:
+        """The normal form of a text that may be absent or cleared; blank clears."""
+        if text is ABSENT or text is None:
+            return text
+        normal = normal_text(text)
+        problem = text_problem(normal, max_length=MAX_LENGTHS[field])
+        if problem is not None:
+            self._note(field, problem.code, problem.message)
+        return normal or None
+
+    def _note(self, field: str, code: str, message: str) -> None:
+        self.faults.append(Fault(field=self._names.get(field, field), code=code, message=message))
+
+
+def _sector_reference(
+    name: str | Absent | None, number: str | Absent | None
+) -> SectorReference | Absent | None:
+    # Choice (decisions/008): HR exports send the field they do not use as null, so a value beside a null wins;
+    # only null alone, or null twice, clears the sector.
+    if name or number:
+        return SectorReference(id=number or None, name=name or None)
+    return ABSENT if name is ABSENT and number is ABSENT else None
+
+
+def _presence(active: bool | Absent | None) -> Presence:
+    if active is ABSENT or active is None:
+        return Presence.UNSTATED
+    return Presence.PRESENT if active else Presence.LEAVING
