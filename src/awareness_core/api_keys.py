@@ -27,6 +27,8 @@ PublicId = NewType("PublicId", str)
 """The 11 base62 characters inside the key by which it is looked up. Not a secret."""
 
 SECRET_BYTES = 32
+PUBLIC_ID_ENTROPY_BYTES = 8
+MAX_KEY_NAME = 100
 PUBLIC_ID_LENGTH = 11
 LAST_USED_RESOLUTION = timedelta(minutes=1)
 """`last_used_at` is written at most once in this time, so that reading never becomes a write per request."""
@@ -116,8 +118,10 @@ def spell_key(*, public_id: PublicId, secret: bytes) -> str:
 
 
 def public_id_from(randomness: bytes) -> PublicId:
-    """A public id from 8 random bytes."""
-    return PublicId(base62(int.from_bytes(randomness[:8]), length=PUBLIC_ID_LENGTH))
+    """A public id from `PUBLIC_ID_ENTROPY_BYTES` random bytes."""
+    if len(randomness) != PUBLIC_ID_ENTROPY_BYTES:
+        raise ValueError(f"a public id takes {PUBLIC_ID_ENTROPY_BYTES} random bytes, not {len(randomness)}")
+    return PublicId(base62(int.from_bytes(randomness), length=PUBLIC_ID_LENGTH))
 
 
 def parse_key(text: str) -> PresentedKey | None:

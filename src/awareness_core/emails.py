@@ -56,6 +56,19 @@ def parse_email(text: str) -> EmailAddress:
     return EmailAddress(text=valid.normalized, key=_key(valid.local_part, domain), domain=domain)
 
 
+class InvalidDomain(ValueError):
+    """The text is no domain that addresses could have. The message says why."""
+
+
+def parse_domain(text: str) -> str:
+    """The lower-case A-label of a domain, as in `EmailAddress.domain`. Raises `InvalidDomain`."""
+    trimmed = normal_text(text).removeprefix("@")
+    try:
+        return parse_email(f"someone@{trimmed}").domain
+    except InvalidEmail as error:
+        raise InvalidDomain(f"not a domain like example.com: {error}") from error
+
+
 def _key(local_part: str, domain: str) -> EmailKey:
     lowered = unicodedata.normalize("NFC", local_part).lower()
     return EmailKey(f"{unicodedata.normalize('NFC', lowered)}@{domain}")

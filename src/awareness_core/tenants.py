@@ -14,6 +14,8 @@ import attrs
 CompanyId = NewType("CompanyId", str)
 """UUIDv7 text, opaque to callers (Choice: decisions/002)."""
 
+MAX_COMPANY_NAME = 100
+
 INVITATION_LIFETIME = timedelta(days=7)
 """How long a mailed temporary password opens the door, unless a company says otherwise (Choice: decisions/009)."""
 
