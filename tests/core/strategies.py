@@ -1,0 +1,334 @@
+"""What the property tests of the core draw from.
+
+Alphabets are tiny, so that two draws collide often, and nasty: the characters on which normal forms, case mappings and
+key comparisons differ. Everything drawn as a domain value keeps the invariants that the core and the stores promise
+each other, unless the name of the strategy says otherwise.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import strategies as st
+
+from awareness_core.absent import ABSENT, Absent
+from awareness_core.emails import EmailAddress, parse_email
+from awareness_core.employees import (
+    Employee,
+    EmployeeId,
+    EmployeeRecord,
+    EmployeeState,
+    InvitationHistory,
+    Presence,
+)
+from awareness_core.records import RawEmployee
+from awareness_core.sectors import Sector, SectorId, SectorReference
+from awareness_core.tenants import INVITATION_LIFETIME, Company, CompanyId, Language
+from awareness_core.texts import normal_text
+
+NOW = datetime(2026, 3, 31, 8, 0, tzinfo=UTC)
+"""The moment at which the tests' stories take place."""
+
+LETTERS = (
+    *"abeiksAEIKS",
+    "é",
+    "e\u0301",  # the same letter, decomposed
+    "E\u0301",
+    "ß",  # upper-cased "SS", case-folded "ss"
+    "ẞ",
+    "İ",  # lower-cased to two code points
+    "ı",
+    "ſ",  # case-folded, but not lower-cased, to "s"
+    "\u212a",  # the Kelvin sign, K in NFC
+    "\u212b",  # the Angstrom sign, Å in NFC
+    "ﬁ",  # case-folded to "fi", never so by NFC
+    "ς",
+    "Σ",
+    "\u1e9b\u0323",  # composes and reorders
+    "\U0001d11e",  # outside the Basic Multilingual Plane
+)
+"""Letters on which two ways of comparing disagree."""
+
+BLANKS = (" ", "\u00a0", "\u2003", "\u3000")
+"""White space that trimming removes and that is no control character."""
+
+CONTROLS = (
+    "\x00",
+    "\t",
+    "\n",
+    "\r",
+    "\x1b",
+    "\x7f",
+    "\x85",
+    "\u2028",
+    "\u2029",
+    "\u202e",
+    "\u2066",
+    "\ud800",
+    "\udfff",
+)
+"""What no short text may hold inside."""
+
+LOCAL_PARTS = (
+    "a",
+    "A",
+    "b",
+    "ab",
+    "a.b",
+    "a+b",
+    "é",
+    "e\u0301",
+    "É",
+    "ß",
+    "ss",
+    "ſ",
+    "s",
+    "İ",
+    "i\u0307",
+    "o'b",
+)
+DOMAINS = (
+    "x.example",
+    "X.Example",
+    "y.example",
+    "bücher.example",
+    "xn--bcher-kva.example",
+    "Bu\u0308cher.example",
+)
+EXTERNAL_IDS = ("1", "2", "a", "A")
+NAMES = ("a", "b", "A", "é", "ß", "ss", "İ", "ſ", "Å", "a b")
+"""Names in normal form, for the people in whom the name does not matter."""
+
+SECTOR_NAMES = ("Achats", "ACHATS", " achats ", "Straße", "STRASSE", "R  D", "R D", "\u212b", "Å")
+
+
+def moments() -> st.SearchStrategy[datetime]:
+    """Moments around `NOW`, in UTC and whole milliseconds: dense within an hour, sparse over years."""
+    near = st.integers(min_value=-3_600_000, max_value=3_600_000)
+    far = st.integers(min_value=-100_000_000_000, max_value=100_000_000_000)
+    return (near | far).map(lambda milliseconds: NOW + timedelta(milliseconds=milliseconds))
+
+
+def any_moments() -> st.SearchStrategy[datetime]:
+    """Any moment that Python can tell, in UTC and whole milliseconds."""
+    return st.datetimes(timezones=st.just(UTC)).map(
+        lambda moment: moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+    )
+
+
+def hostile_texts(*, max_size: int | None = None) -> st.SearchStrategy[str]:
+    """Anything a Python string can hold: controls, lone surrogates, blanks, decomposed letters."""
+    return st.lists(
+        st.sampled_from((*LETTERS, *BLANKS, *CONTROLS)), max_size=12 if max_size is None else max_size
+    ).map("".join) | st.text(st.characters(exclude_categories=()), max_size=max_size)
+
+
+def plain_texts(*, min_size: int = 0, max_size: int = 12) -> st.SearchStrategy[str]:
+    """Texts that no rule refuses for a character: tricky letters and blanks, not yet in normal form."""
+    return st.lists(
+        st.sampled_from((*LETTERS, *BLANKS, "-", "'", "=", "+", "@")), min_size=min_size, max_size=max_size
+    ).map("".join)
+
+
+def normal_texts(*, max_size: int = 12) -> st.SearchStrategy[str]:
+    """Non-blank texts in normal form."""
+    return plain_texts(min_size=1, max_size=max_size).map(normal_text).filter(bool)
+
+
+def email_texts() -> st.SearchStrategy[str]:
+    """Addresses as people type them, all valid; many spell the same mailbox."""
+    return st.builds(
+        lambda local, domain, before, after: f"{before}{local}@{domain}{after}",
+        st.sampled_from(LOCAL_PARTS),
+        st.sampled_from(DOMAINS),
+        st.sampled_from(("", "", " ")),
+        st.sampled_from(("", "", "\u00a0")),
+    )
+
+
+def emails() -> st.SearchStrategy[EmailAddress]:
+    """Checked addresses out of a small set, so that collisions are common."""
+    return email_texts().map(parse_email)
+
+
+def few_emails(count: int = 4) -> st.SearchStrategy[EmailAddress]:
+    """One of `count` distinct mailboxes, for tests in which people meet on purpose."""
+    return st.sampled_from([parse_email(f"{letter}@x.example") for letter in "abcdefghij"[:count]])
+
+
+def external_ids() -> st.SearchStrategy[str]:
+    """External ids out of a small set that tells lower from upper case."""
+    return st.sampled_from(EXTERNAL_IDS)
+
+
+def employee_ids() -> st.SearchStrategy[EmployeeId]:
+    """Employee ids out of a small set."""
+    return st.integers(min_value=1, max_value=9).map(numbered_id)
+
+
+def numbered_id(number: int) -> EmployeeId:
+    """The employee id that spells `number`; ids sort as their numbers do."""
+    return EmployeeId(f"01950000-0000-7000-8000-{number:012d}")
+
+
+def optional(texts: st.SearchStrategy[str]) -> st.SearchStrategy[str | Absent | None]:
+    """A text, "clear it", or "leave it"."""
+    return st.sampled_from((ABSENT, None)) | texts
+
+
+def sector_references() -> st.SearchStrategy[SectorReference]:
+    """References by number, by name, or by both; numbers may be unknown or misspelt."""
+    numbers = st.sampled_from(("1", "2", "3", "9", "01", "١", "-1", "x"))
+    names = st.sampled_from(SECTOR_NAMES).map(normal_text)
+    return (
+        st.builds(SectorReference, id=numbers)
+        | st.builds(SectorReference, name=names)
+        | st.builds(SectorReference, id=numbers, name=names)
+    )
+
+
+def sectors() -> st.SearchStrategy[list[Sector]]:
+    """The sectors of one company: ids and keys are unique, names as first spelt."""
+    return st.lists(
+        st.builds(
+            Sector,
+            id=st.integers(min_value=1, max_value=4).map(SectorId),
+            name=st.sampled_from(SECTOR_NAMES).map(lambda name: " ".join(normal_text(name).split())),
+        ),
+        max_size=4,
+        unique_by=(lambda sector: sector.id, lambda sector: sector.key),
+    )
+
+
+def raw_employees() -> st.SearchStrategy[RawEmployee]:
+    """Fields as sent, right or wrong."""
+    texts = hostile_texts()
+    fields = optional(st.just("") | plain_texts() | texts)
+    return st.builds(
+        RawEmployee,
+        email=email_texts() | texts,
+        last_name=plain_texts() | texts,
+        first_name=plain_texts() | texts,
+        external_id=optional(external_ids()) | fields,
+        job_title=fields,
+        phone=fields,
+        address=fields,
+        sector_name=optional(st.sampled_from(SECTOR_NAMES)) | fields,
+        sector_id=optional(st.sampled_from(("1", "2"))) | fields,
+        active=st.sampled_from((ABSENT, None, True, False)),
+    )
+
+
+def records(
+    *,
+    emails: st.SearchStrategy[EmailAddress] | None = None,
+    external_ids: st.SearchStrategy[str] | None = None,
+    sectors: st.SearchStrategy[SectorReference] | None = None,
+) -> st.SearchStrategy[EmployeeRecord]:
+    """Records as `check_record` makes them."""
+    texts = st.sampled_from((ABSENT, None, *NAMES[:4]))
+    return st.builds(
+        EmployeeRecord,
+        email=few_emails() if emails is None else emails,
+        last_name=st.sampled_from(NAMES),
+        first_name=st.sampled_from(NAMES),
+        external_id=st.none() | (st.sampled_from(EXTERNAL_IDS) if external_ids is None else external_ids),
+        job_title=texts,
+        phone=texts,
+        address=texts,
+        sector=st.sampled_from((ABSENT, None)) | (sector_references() if sectors is None else sectors),
+        presence=st.sampled_from(Presence),
+    )
+
+
+@st.composite
+def employees(
+    draw: st.DrawFn,
+    *,
+    ids: st.SearchStrategy[EmployeeId] | None = None,
+    emails: st.SearchStrategy[EmailAddress] | None = None,
+    external_ids: st.SearchStrategy[str] | None = None,
+    sector_ids: st.SearchStrategy[SectorId] | None = None,
+) -> Employee:
+    """People as a store may hold them.
+
+    An archived person has neither a password nor a live invitation; a password needs a first login; what was sent was
+    attempted.
+    """
+    created_at = draw(moments())
+    is_active = draw(st.booleans())
+    has_logged_in = draw(st.booleans())
+    has_password = is_active and has_logged_in and draw(st.booleans())
+    texts = st.sampled_from((None, *NAMES[:4]))
+    return Employee(
+        id=draw(employee_ids() if ids is None else ids),
+        external_id=draw(
+            st.none() | (st.sampled_from(EXTERNAL_IDS) if external_ids is None else external_ids)
+        ),
+        email=draw(few_emails() if emails is None else emails),
+        last_name=draw(st.sampled_from(NAMES)),
+        first_name=draw(st.sampled_from(NAMES)),
+        job_title=draw(texts),
+        phone=draw(texts),
+        address=draw(texts),
+        sector_id=draw(
+            st.none()
+            | (st.integers(min_value=1, max_value=4).map(SectorId) if sector_ids is None else sector_ids)
+        ),
+        state=EmployeeState.ACTIVE if is_active else EmployeeState.ARCHIVED,
+        first_login_at=draw(moments()) if has_logged_in else None,
+        has_password=has_password,
+        invitation=draw(invitation_histories(may_be_live=is_active and not has_password)),
+        created_at=created_at,
+        updated_at=created_at + timedelta(milliseconds=draw(st.integers(min_value=0, max_value=10_000))),
+        archived_at=None if is_active else draw(moments()),
+    )
+
+
+@st.composite
+def invitation_histories(draw: st.DrawFn, *, may_be_live: bool = True) -> InvitationHistory:
+    """Never invited, attempted in vain, or mailed; the last two at any time, even after `NOW` by a wrong clock."""
+    last_attempt_at = draw(st.none() | moments())
+    if last_attempt_at is None:
+        return InvitationHistory()
+    last_sent_at = draw(
+        st.none()
+        | st.just(last_attempt_at)
+        | st.just(last_attempt_at - timedelta(minutes=15))
+        | st.just(last_attempt_at - timedelta(days=1))
+    )
+    is_live = may_be_live and last_sent_at is not None and draw(st.booleans())
+    return InvitationHistory(
+        last_attempt_at=last_attempt_at,
+        last_sent_at=last_sent_at,
+        live_until=last_sent_at + INVITATION_LIFETIME if is_live and last_sent_at is not None else None,
+    )
+
+
+def directories(*, max_size: int = 6) -> st.SearchStrategy[list[Employee]]:
+    """The people of one company as a store keeps them, in any order.
+
+    Ids and external ids are unique, and at most one active person holds an address.
+    """
+    return st.lists(
+        employees(),
+        max_size=max_size,
+        unique_by=(
+            lambda person: person.id,
+            lambda person: ("none", person.id) if person.external_id is None else ("is", person.external_id),
+            lambda person: ("held", person.email.key) if person.is_active else ("free", person.id),
+        ),
+    )
+
+
+def companies() -> st.SearchStrategy[Company]:
+    """Companies with and without an identity provider of their own."""
+    return st.builds(
+        Company,
+        id=st.just(CompanyId("01950000-0000-7000-9000-000000000001")),
+        name=normal_texts(),
+        language=st.sampled_from(Language),
+        sso_domains=st.frozensets(st.sampled_from(("x.example", "y.example", "xn--bcher-kva.example"))),
+        invitation_lifetime=st.sampled_from((INVITATION_LIFETIME, timedelta(minutes=1), timedelta(days=30))),
+        created_at=moments(),
+    )
