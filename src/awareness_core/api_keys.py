@@ -109,11 +109,16 @@ class Caller:
     scopes: frozenset[Scope]
 
 
-def spell_key(*, public_id: PublicId, secret: bytes) -> str:
-    """The text of a key, to be shown once. `secret` is `SECRET_BYTES` random bytes."""
+def mint_key(*, public_id: PublicId, secret: bytes) -> PresentedKey:
+    """A new key out of `SECRET_BYTES` random bytes."""
     if len(secret) != SECRET_BYTES:
         raise ValueError(f"an API key's secret has {SECRET_BYTES} bytes, not {len(secret)}")
-    body = f"awk_{public_id}_{base62(int.from_bytes(secret), length=_SECRET_LENGTH)}"
+    return PresentedKey(public_id=public_id, secret=base62(int.from_bytes(secret), length=_SECRET_LENGTH))
+
+
+def spell_key(key: PresentedKey) -> str:
+    """The text of a key, to be shown once; `parse_key` reads it back."""
+    body = f"awk_{key.public_id}_{key.secret}"
     return body + _checksum(body)
 
 

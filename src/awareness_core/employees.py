@@ -1,7 +1,7 @@
 """An employee of a company: the record callers send, the person stored, and how the first changes the second.
 
-State is a table (`TRANSITIONS`); access is derived from facts and stored nowhere. What is refused here: matching records
-to people (`matching`), and deciding about many at once (`sync`).
+State is a table (`TRANSITIONS`); access is derived from facts and stored nowhere. What is refused here: matching
+records to people (`matching`), and deciding about many at once (`sync`).
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ TRANSITIONS: Mapping[tuple[EmployeeState | None, Presence], Transition] = Mappin
         ),
     }
 )
-"""Every state meets every presence (Choice: decisions/006; the reference names the actions but not their conditions)."""
+"""Every state meets every presence (Choice: decisions/006; the reference names the actions, not when)."""
 
 
 @attrs.frozen(kw_only=True)

@@ -7,7 +7,7 @@ well-formed request (a person skipped, a record that failed among a thousand goo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 import attrs
@@ -81,13 +81,18 @@ class Conflict(AwarenessError):
 
 
 class MassDeactivationBlocked(AwarenessError):
-    """A sync would archive so many people that it looks like a broken export; nothing was written."""
+    """A sync would archive so many people that it looks like a broken export; nothing was written.
+
+    `planned` of the `active` employees that carry an external id would be archived; `summary` counts what the whole
+    sync would do, by action.
+    """
 
     code = "MASS_DEACTIVATION_BLOCKED"
 
-    def __init__(self, *, planned: int, active: int) -> None:
+    def __init__(self, *, planned: int, active: int, summary: Mapping[str, int]) -> None:
         self.planned = planned
         self.active = active
+        self.summary = summary
         super().__init__(
             f"This sync would archive {planned} of {active} active employees that carry an external id. "
             f"Nothing was written. If that is right, send it again with the exact number, {planned}, as confirmation."

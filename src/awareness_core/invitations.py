@@ -133,7 +133,8 @@ def plan_invitations(
             total=len(eligible),
             truncated=len(eligible) > cap,
         )
-    lines = list(_selected_lines({person.id: person for person in employees}, company, selection, force, now))
+    people = {person.id: person for person in employees}
+    lines = list(_selected_lines(people, company, selection, force=force, now=now))
     eligible = [line for line in lines if isinstance(line, Employee)]
     chosen = sorted(eligible, key=_urgency)[:cap]
     chosen_ids = {person.id for person in chosen}
@@ -180,6 +181,7 @@ def _selected_lines(
     people: Mapping[EmployeeId, Employee],
     company: Company,
     selection: Sequence[EmployeeId],
+    *,
     force: bool,
     now: datetime,
 ) -> Iterable[InvitationResult | Employee]:

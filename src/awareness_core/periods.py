@@ -56,7 +56,7 @@ def parse_moment(text: str, *, end_of_day: bool = False) -> datetime:
 def spell_moment(moment: datetime) -> str:
     """RFC 3339 in UTC with `Z`: whole seconds, or milliseconds where there are any."""
     in_utc = moment.astimezone(UTC)
-    precision = "milliseconds" if in_utc.microsecond >= 1000 else "seconds"
+    precision = "milliseconds" if in_utc.microsecond // 1000 else "seconds"
     return in_utc.isoformat(timespec=precision).replace("+00:00", "Z")
 
 

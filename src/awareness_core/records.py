@@ -30,6 +30,13 @@ MAX_LENGTHS: Mapping[str, int] = {
 }
 """Code points after normalisation (reference 2.1)."""
 
+_PRESENCE: Mapping[bool | Absent | None, Presence] = {
+    True: Presence.PRESENT,
+    False: Presence.LEAVING,
+    None: Presence.UNSTATED,
+    ABSENT: Presence.UNSTATED,
+}
+
 
 @attrs.frozen(kw_only=True)
 class RawEmployee:
@@ -45,6 +52,19 @@ class RawEmployee:
     sector_name: str | Absent | None = ABSENT
     sector_id: str | Absent | None = ABSENT
     active: bool | Absent | None = ABSENT
+
+
+@attrs.frozen(kw_only=True)
+class InvalidRecord:
+    """A record that breaks a constraint, kept in its place among others so that they are not lost with it.
+
+    `external_id` and `email` are as sent. What can be read of them still counts as a mention of that person, so that a
+    mistyped line never makes a sync believe that somebody has left.
+    """
+
+    faults: tuple[Fault, ...]
+    external_id: str | None = None
+    email: str = ""
 
 
 def check_record(raw: RawEmployee, *, names: Mapping[str, str] | None = None) -> EmployeeRecord:
@@ -73,7 +93,7 @@ def check_record(raw: RawEmployee, *, names: Mapping[str, str] | None = None) ->
         phone=phone,
         address=address,
         sector=_sector_reference(sector_name, sector_id),
-        presence=_presence(raw.active),
+        presence=_PRESENCE[raw.active],
     )
 
 
@@ -122,9 +142,3 @@ def _sector_reference(
     if name or number:
         return SectorReference(id=number or None, name=name or None)
     return ABSENT if name is ABSENT and number is ABSENT else None
-
-
-def _presence(active: bool | Absent | None) -> Presence:
-    if active is ABSENT or active is None:
-        return Presence.UNSTATED
-    return Presence.PRESENT if active else Presence.LEAVING

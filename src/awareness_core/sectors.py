@@ -6,6 +6,7 @@ a company, so a sector's number says nothing to another company (Choice: decisio
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import NewType
 
@@ -17,6 +18,9 @@ SectorId = NewType("SectorId", int)
 
 UNKNOWN_SECTOR = "unknown_sector"
 SECTOR_CONFLICT = "sector_conflict"
+
+_PLAIN_NUMBER = re.compile(r"[1-9][0-9]{0,17}")
+_NO_SECTOR = SectorId(0)
 
 
 @attrs.frozen(kw_only=True)
@@ -98,7 +102,5 @@ class SectorDirectory:
 
 
 def _number(text: str) -> SectorId:
-    # `int` also reads "١٢", " 12 " and "1_2"; only plain digits without leading zeros name a sector.
-    if text.isascii() and text.isdigit() and len(text) <= 18 and (text == "0" or text[0] != "0"):
-        return SectorId(int(text))
-    return SectorId(-1)
+    # `int` also reads "١٢", " 12 ", "012" and "1_2"; one sector has one number.
+    return SectorId(int(text)) if _PLAIN_NUMBER.fullmatch(text) else _NO_SECTOR

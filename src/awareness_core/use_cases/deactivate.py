@@ -5,7 +5,7 @@ from __future__ import annotations
 from awareness_core.employees import Action, EmployeeChange, EmployeeId, archive
 from awareness_core.errors import NotFound
 from awareness_core.ports import Ports
-from awareness_core.sync import SyncItem
+from awareness_core.sync_plan import SyncItem
 from awareness_core.tenants import CompanyId
 
 

@@ -31,8 +31,8 @@ async def invite(
 ) -> InvitationReport:
     """Invite the selected people, or everyone awaiting access; at most 100 a call, see `plan_invitations`.
 
-    The attempt and the password's digest are committed before the mail goes out, so that a mailed password always opens;
-    no transaction is open while mail is sent. Raises `NotFound` for an unknown company.
+    The attempt and the password's digest are committed before the mail goes out, so that a mailed password always
+    opens; no transaction is open while mail is sent. Raises `NotFound` for an unknown company.
     """
     async with ports.store.transaction(company_id) as transaction:
         company = await transaction.company()

@@ -15,7 +15,7 @@ from awareness_core.api_keys import (
     ApiKeyId,
     Scope,
     digest_secret,
-    parse_key,
+    mint_key,
     public_id_from,
     spell_key,
 )
@@ -44,8 +44,8 @@ async def issue_api_key(
 ) -> IssuedKey:
     """Make and store a key for that company.
 
-    Raises `ValidationFailed` for a blank or overlong name, no scope, or an expiry in the past; `NotFound` for an unknown
-    company.
+    Raises `ValidationFailed` for a blank or overlong name, no scope, or an expiry in the past; `NotFound` for an
+    unknown company.
     """
     now = ports.clock.now()
     normal_name = normal_text(name)
@@ -60,20 +60,19 @@ async def issue_api_key(
         faults.append(Fault(field="expires", code="in_the_past", message="must lie in the future"))
     if faults:
         raise ValidationFailed(faults)
-    text = spell_key(
-        public_id=public_id_from(ports.entropy.take(PUBLIC_ID_ENTROPY_BYTES)), secret=ports.entropy.take(SECRET_BYTES)
+    minted = mint_key(
+        public_id=public_id_from(ports.entropy.take(PUBLIC_ID_ENTROPY_BYTES)),
+        secret=ports.entropy.take(SECRET_BYTES),
     )
-    spelt = parse_key(text)
-    assert spelt is not None, "a key just spelt reads back"
     key = ApiKey(
         id=ApiKeyId(uuid7(at=now, entropy=ports.entropy.take(UUID7_ENTROPY_BYTES))),
         company_id=company_id,
-        public_id=spelt.public_id,
-        secret_digest=digest_secret(spelt.secret),
+        public_id=minted.public_id,
+        secret_digest=digest_secret(minted.secret),
         name=normal_name,
         scopes=frozenset(scopes),
         created_at=now,
         expires_at=expires_at,
     )
     await ports.api_keys.add_api_key(key)
-    return IssuedKey(key=key, text=text)
+    return IssuedKey(key=key, text=spell_key(minted))

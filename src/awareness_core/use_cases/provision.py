@@ -6,20 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from awareness_core.employees import EmployeeId, EmployeeRecord
+from awareness_core.employees import Action, EmployeeId, EmployeeRecord
 from awareness_core.errors import Conflict, ConstraintViolated
 from awareness_core.identifiers import UUID7_ENTROPY_BYTES, uuid7
 from awareness_core.matching import mentioned_email_keys, mentioned_external_ids
 from awareness_core.ports import Ports, Reading
-from awareness_core.sync import (
-    Candidates,
-    InvalidRecord,
-    SyncItem,
-    SyncPlan,
-    SyncSummary,
-    check_deactivations,
-    plan_sync,
-)
+from awareness_core.records import InvalidRecord
+from awareness_core.sync import plan_sync
+from awareness_core.sync_plan import Candidates, SyncItem, SyncPlan, SyncSummary, check_deactivations
 from awareness_core.tenants import CompanyId
 
 _ATTEMPTS = 3
@@ -86,7 +80,13 @@ async def provision(
 
 
 def _report(plan: SyncPlan, *, dry_run: bool) -> SyncReport:
-    return SyncReport(items=plan.items, summary=plan.summary, dry_run=dry_run)
+    items = plan.items
+    if dry_run:
+        # The ids of people not created exist in no store, so nobody may be told of them.
+        items = tuple(
+            attrs.evolve(item, id=None) if item.action is Action.CREATED else item for item in items
+        )
+    return SyncReport(items=items, summary=plan.summary, dry_run=dry_run)
 
 
 def _new_ids(ports: Ports) -> Iterator[EmployeeId]:
