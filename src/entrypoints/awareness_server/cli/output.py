@@ -1,0 +1,115 @@
+"""How commands speak: data on stdout, everything else on stderr, as a table for people or as JSON for programs.
+
+A table on a terminal fits its width and folds, so that no id is ever cut; in a pipe it has one line a row and no
+decoration. What users typed is never read as markup. Knows no command and no domain value.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+from cyclopts import Parameter
+
+from awareness_server.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
+AsJson: TypeAlias = Annotated[bool, Parameter(name="--json", negative=(), show_default=False)]
+"""The type of every command's `as_json` parameter. Describe it as "Print JSON instead of a table."."""
+
+JsonValue: TypeAlias = bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"] | None
+
+_PIPE_WIDTH = 10_000
+
+
+class OutputClosed(Exception):
+    """Whoever read our output went away; there is nobody left to tell."""
+
+    code = ExitCode.OUTPUT_CLOSED
+
+
+def write_json(value: JsonValue) -> None:
+    """One JSON document on stdout. Raises `OutputClosed`."""
+    _write(json.dumps(value, ensure_ascii=_stdout_is_narrow(), indent=2) + "\n")
+
+
+def write_json_line(value: JsonValue) -> None:
+    """One compact line of JSON on stdout, for NDJSON. Raises `OutputClosed`."""
+    _write(json.dumps(value, ensure_ascii=_stdout_is_narrow(), separators=(",", ":")) + "\n")
+
+
+def write_text(text: str) -> None:
+    """`text` and a line end on stdout, as it is. Raises `OutputClosed`."""
+    _write(text + "\n")
+
+
+def write_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
+    """A table on stdout; columns named in `right` are aligned right. Raises `OutputClosed`."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    on_terminal = sys.stdout.isatty()
+    table = Table(
+        box=box.SIMPLE_HEAD if on_terminal else None, pad_edge=False, header_style="bold", show_edge=False
+    )
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console = Console(width=None if on_terminal else _PIPE_WIDTH, highlight=False)
+    with console.capture() as captured:
+        console.print(table)
+    lines = (line.rstrip() for line in captured.get().splitlines())
+    _write("".join(f"{line}\n" for line in lines))
+
+
+def say(text: str) -> None:
+    """A line on stderr: a hint, a warning, what is going on. A closed stderr is nobody's loss."""
+    try:
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+    except BrokenPipeError:
+        _discard(sys.stderr.fileno())
+
+
+@contextmanager
+def progress_bar(label: str, *, total: int | None) -> Iterator[Progress]:
+    """A rich progress display on stderr with one task (id 0), and nothing at all when stderr is no terminal."""
+    from rich.progress import Progress
+
+    with Progress(console=_error_console(), transient=True, disable=not sys.stderr.isatty()) as progress:
+        progress.add_task(label, total=total)
+        yield progress
+
+
+def _error_console() -> Console:
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def _write(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python flushes stdout once more when it exits, and would complain then.
+        _discard(sys.stdout.fileno())
+        raise OutputClosed from None
+
+
+def _discard(descriptor: int) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+
+
+def _stdout_is_narrow() -> bool:
+    return (sys.stdout.encoding or "ascii").lower().replace("-", "") != "utf8"
