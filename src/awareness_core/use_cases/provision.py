@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from awareness_core.employees import Action, EmployeeId, EmployeeRecord
+from awareness_core.employees import Action, Employee, EmployeeId, EmployeeRecord
 from awareness_core.errors import Conflict, ConstraintViolated
 from awareness_core.identifiers import UUID7_ENTROPY_BYTES, uuid7
 from awareness_core.matching import mentioned_email_keys, mentioned_external_ids
@@ -21,10 +21,14 @@ _ATTEMPTS = 3
 
 @attrs.frozen(kw_only=True)
 class SyncReport:
-    """The answer: one item a record, in the order sent. In a dry run nothing was written."""
+    """The answer: one item a record, in the order sent. In a dry run nothing was written.
+
+    `absentees`, as they were, are archived because they were left out of the records; no item speaks of them.
+    """
 
     items: tuple[SyncItem, ...]
     summary: SyncSummary
+    absentees: tuple[Employee, ...] = ()
     dry_run: bool = False
 
     @property
@@ -86,7 +90,7 @@ def _report(plan: SyncPlan, *, dry_run: bool) -> SyncReport:
         items = tuple(
             attrs.evolve(item, id=None) if item.action is Action.CREATED else item for item in items
         )
-    return SyncReport(items=items, summary=plan.summary, dry_run=dry_run)
+    return SyncReport(items=items, summary=plan.summary, absentees=plan.absentees, dry_run=dry_run)
 
 
 def _new_ids(ports: Ports) -> Iterator[EmployeeId]:
