@@ -77,6 +77,10 @@ def plan_sync(
     )
 
 
+_NOBODY = -1
+"""The position of whom one waits for who is in no entry, and therefore never makes way."""
+
+
 @attrs.define(kw_only=True)
 class _Entry:
     """One record on its way through the plan."""
@@ -199,27 +203,25 @@ class _Planner:
         waits_for: dict[int, int] = {}
         for position, entry in enumerate(self.entries):
             record, rival = entry.record, entry.match.rival
-            if isinstance(record, InvalidRecord) or entry.error is not None or entry.transition is None:
+            if isinstance(record, InvalidRecord) or entry.transition is None or entry.error is not None:
                 continue
-            if self._keeps_address(entry, record):
-                continue
+            is_blocked = rival is not None and rival.is_active and not self._is_replaced(rival)
             if entry.transition.next is None:
                 # An unknown leaver asks for nothing, but one who looks like a known person under another id is an
                 # error to be seen: it may be the known person who is leaving.
-                if rival is not None and rival.is_active and not self._is_replaced(rival):
-                    entry.error = SyncError.EXTERNAL_ID_CONFLICT
+                entry.error = SyncError.EXTERNAL_ID_CONFLICT if is_blocked else None
+            elif self._keeps_address(entry, record):
+                continue
             elif record.email.key in self._held_elsewhere:
-                self._deny(entry, SyncError.EMAIL_CONFLICT_OTHER_TENANT)
-            elif rival is not None and rival.is_active and not self._is_replaced(rival):
-                holder = self._entry_of.get(rival.id)
-                if holder is None:
-                    self._deny(entry, _conflict(entry))
-                else:
-                    waits_for[position] = holder
-        stuck = {position for position, entry in enumerate(self.entries) if not self._makes_way(entry)}
+                self._deny(entry, record, SyncError.EMAIL_CONFLICT_OTHER_TENANT)
+            elif rival is not None and is_blocked:
+                waits_for[position] = self._entry_of.get(rival.id, _NOBODY)
+        stuck = {position for position, entry in enumerate(self.entries) if entry.error is not None}
         leaving = {position for position, entry in enumerate(self.entries) if _is_leaving(entry)}
-        for position in follow_chains(waits_for, stuck=stuck, free=leaving):
-            self._deny(self.entries[position], _conflict(self.entries[position]))
+        for position in follow_chains(waits_for, stuck=stuck | {_NOBODY}, free=leaving):
+            entry = self.entries[position]
+            if isinstance(entry.record, EmployeeRecord):
+                self._deny(entry, entry.record, _conflict(entry))
 
     def _keeps_address(self, entry: _Entry, record: EmployeeRecord) -> bool:
         person = entry.match.person
@@ -230,18 +232,13 @@ class _Planner:
             person.is_active or entry.transition.next is not EmployeeState.ACTIVE
         )
 
-    def _deny(self, entry: _Entry, error: SyncError) -> None:
-        person = entry.match.person
-        stays_away = entry.transition is not None and entry.transition.next is EmployeeState.ARCHIVED
-        is_leaver = person is not None and person.is_active and stays_away
-        if is_leaver or (stays_away and error is SyncError.EMAIL_CONFLICT_OTHER_TENANT):
+    @staticmethod
+    def _deny(entry: _Entry, record: EmployeeRecord, error: SyncError) -> None:
+        # Nobody who leaves is kept by an address: the rest of what the record says is done without it.
+        if record.presence is Presence.LEAVING:
             entry.takes_email = False
         else:
             entry.error = error
-
-    @staticmethod
-    def _makes_way(entry: _Entry) -> bool:
-        return entry.error is None and entry.transition is not None
 
     def _is_replaced(self, rival: Employee) -> bool:
         # A recycled mailbox must not inherit a history: in a whole directory that no longer lists the old holder's
