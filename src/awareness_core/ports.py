@@ -239,7 +239,10 @@ def inside_transaction() -> Iterator[None]:
         _transaction_is_open.reset(token)
 
 
-def refuse_inside_transaction() -> None:
-    """Adapters that talk to a network call this first: a slow peer must never hold a tenant's lock."""
+def refuse_inside_transaction(what: str = "a network call was made") -> None:
+    """Adapters that talk to a network call this first: a slow peer must never hold a tenant's lock.
+
+    Raises `RuntimeError` saying `what` was attempted.
+    """
     if _transaction_is_open.get():
-        raise RuntimeError("a network call was made while a store transaction was open")
+        raise RuntimeError(f"{what} while a store transaction was open")
