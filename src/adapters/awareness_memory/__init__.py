@@ -1,0 +1,53 @@
+"""The whole outside world in memory: for demos, for tests, for programs that embed the core, and as the reference that
+other stores are compared with.
+
+`memory_ports()` is all that a program needs to call the use cases.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from awareness_core.ports import Clock, Entropy, Ports
+from awareness_memory.mailbox import MemoryMailer
+from awareness_memory.quota import MemoryQuotaCounter
+from awareness_memory.store import MemoryStore
+from awareness_memory.world import ManualClock, SeededEntropy, SystemClock, SystemEntropy
+
+__all__ = [
+    "ManualClock",
+    "MemoryMailer",
+    "MemoryPorts",
+    "MemoryQuotaCounter",
+    "MemoryStore",
+    "SeededEntropy",
+    "SystemClock",
+    "SystemEntropy",
+    "memory_ports",
+]
+
+
+@attrs.frozen(kw_only=True)
+class MemoryPorts(Ports):
+    """`Ports` that show what only memory has: the letters of `mailer`, addresses it shall refuse."""
+
+    companies: MemoryStore
+    api_keys: MemoryStore
+    store: MemoryStore
+    mailer: MemoryMailer
+    quota: MemoryQuotaCounter
+
+
+def memory_ports(*, clock: Clock | None = None, entropy: Entropy | None = None) -> MemoryPorts:
+    """A new, empty world. By default time is the computer's and secrets are the operating system's."""
+    clock = clock or SystemClock()
+    store = MemoryStore()
+    return MemoryPorts(
+        clock=clock,
+        entropy=entropy or SystemEntropy(),
+        companies=store,
+        api_keys=store,
+        store=store,
+        mailer=MemoryMailer(),
+        quota=MemoryQuotaCounter(clock),
+    )

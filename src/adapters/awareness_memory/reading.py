@@ -1,0 +1,118 @@
+"""Questions about one company, answered from a `CompanyState` by plain Python: the meaning that other stores copy."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from awareness_core.campaigns import Campaign, CampaignQuery
+from awareness_core.emails import EmailKey
+from awareness_core.employees import Employee, EmployeeId, access, search_text
+from awareness_core.errors import NotFound
+from awareness_core.pages import Item, Page, PageRequest
+from awareness_core.passwords import TemporaryPassword
+from awareness_core.ports import EmployeeQuery
+from awareness_core.sectors import Sector
+from awareness_core.tenants import Company, CompanyId
+from awareness_core.texts import folded_name
+from awareness_memory.state import CompanyState
+
+World = Mapping[CompanyId, CompanyState]
+"""Every company at one moment. Never changed in place."""
+
+
+class MemoryReading:
+    """A `Reading` of the world as it was when it was opened."""
+
+    def __init__(self, world: World, company_id: CompanyId) -> None:
+        self._world = world
+        self._company_id = company_id
+        self._state: CompanyState | None = world.get(company_id)
+
+    async def company(self) -> Company:
+        """See `Reading`."""
+        if self._state is None:
+            raise NotFound("No such company.")
+        return self._state.company
+
+    async def sectors(self) -> Sequence[Sector]:
+        """See `Reading`."""
+        return (
+            [] if self._state is None else sorted(self._state.sectors.values(), key=lambda sector: sector.id)
+        )
+
+    async def matching_employees(
+        self, *, external_ids: Collection[str], email_keys: Collection[EmailKey]
+    ) -> Sequence[Employee]:
+        """See `Reading`."""
+        state = self._state
+        if state is None:
+            return []
+        found = {state.by_external_id[text] for text in external_ids if text in state.by_external_id}
+        found.update(*(state.people_of.get(key, ()) for key in email_keys))
+        return [state.employees[employee_id] for employee_id in found]
+
+    async def addresses_held_by_other_companies(
+        self, email_keys: Collection[EmailKey]
+    ) -> frozenset[EmailKey]:
+        """See `Reading`."""
+        others = [
+            state.holders for company_id, state in self._world.items() if company_id != self._company_id
+        ]
+        return frozenset(key for key in email_keys if any(key in holders for holders in others))
+
+    async def rostered_employees(self) -> Sequence[Employee]:
+        """See `Reading`."""
+        return [person for person in self._people() if person.is_active and person.external_id is not None]
+
+    async def employees_by_id(self, ids: Collection[EmployeeId]) -> Sequence[Employee]:
+        """See `Reading`."""
+        known = {} if self._state is None else self._state.employees
+        return [known[employee_id] for employee_id in set(ids) if employee_id in known]
+
+    async def employees_without_password(self) -> Sequence[Employee]:
+        """See `Reading`."""
+        return [person for person in self._people() if person.is_active and not person.has_password]
+
+    async def list_employees(self, query: EmployeeQuery) -> Page[Employee]:
+        """See `Reading`."""
+        if self._state is None:
+            return _page([], query.page)
+        company = self._state.company
+        needle = None if query.text is None else folded_name(query.text)
+        found = [
+            person
+            for person in self._people()
+            if query.external_id in {None, person.external_id}
+            and query.email_key in {None, person.email.key}
+            and query.state in {None, person.state}
+            and query.sector_id in {None, person.sector_id}
+            and (query.access is None or query.access is access(person, company))
+            and (needle is None or needle in search_text(person))
+        ]
+        return _page(sorted(found, key=lambda person: person.id), query.page)
+
+    async def list_campaigns(self, query: CampaignQuery) -> Page[Campaign]:
+        """See `Reading`."""
+        campaigns = () if self._state is None else self._state.campaigns.values()
+        found = [
+            campaign
+            for campaign in campaigns
+            if query.period.start <= campaign.listed_at <= query.period.end
+            and query.state in {None, campaign.state}
+        ]
+        latest_first = sorted(found, key=lambda campaign: (campaign.listed_at, campaign.id), reverse=True)
+        return _page(latest_first, query.page)
+
+    async def temporary_passwords(self, employee_id: EmployeeId) -> Sequence[TemporaryPassword]:
+        """See `Reading`. Of two made in the same millisecond the greater digest comes first."""
+        kept = () if self._state is None else self._state.passwords.get(employee_id, ())
+        return sorted(kept, key=lambda password: (password.created_at, password.digest), reverse=True)
+
+    def _people(self) -> Iterable[Employee]:
+        return () if self._state is None else self._state.employees.values()
+
+
+def _page(items: Sequence[Item], request: PageRequest) -> Page[Item]:
+    return Page(
+        items=items[request.offset : request.offset + request.limit], total=len(items), request=request
+    )

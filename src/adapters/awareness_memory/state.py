@@ -1,0 +1,125 @@
+"""All that is kept of one company, as a value: each write makes a new one and leaves the old one to whoever reads it.
+
+That makes roll-back and the one moment's state of a reading true by construction. Here stand the constraints that a
+database would enforce: who holds an address, whose an external id is, which sectors exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+import attrs
+
+from awareness_core.campaigns import Campaign, CampaignId
+from awareness_core.emails import EmailKey
+from awareness_core.employees import Employee, EmployeeChange, EmployeeId
+from awareness_core.errors import ConstraintViolated
+from awareness_core.passwords import TemporaryPassword
+from awareness_core.sectors import Sector, SectorId
+from awareness_core.tenants import Company
+
+Passwords = Mapping[EmployeeId, tuple[TemporaryPassword, ...]]
+
+
+@attrs.frozen(kw_only=True)
+class CompanyState:
+    """One company at one moment. Mappings are never changed in place.
+
+    `people_of` finds everyone with an address, archived ones included; `holders` only the active one who holds it.
+    """
+
+    company: Company
+    sectors: Mapping[SectorId, Sector] = attrs.field(factory=dict)
+    employees: Mapping[EmployeeId, Employee] = attrs.field(factory=dict)
+    people_of: Mapping[EmailKey, frozenset[EmployeeId]] = attrs.field(factory=dict)
+    holders: Mapping[EmailKey, EmployeeId] = attrs.field(factory=dict)
+    by_external_id: Mapping[str, EmployeeId] = attrs.field(factory=dict)
+    passwords: Passwords = attrs.field(factory=dict)
+    campaigns: Mapping[CampaignId, Campaign] = attrs.field(factory=dict)
+
+
+def with_sectors(state: CompanyState, sectors: Sequence[Sector]) -> CompanyState:
+    """`state` with new sectors. Raises `ConstraintViolated` for a number or a name that exists."""
+    if not sectors:
+        return state
+    known = dict(state.sectors)
+    names = {sector.key for sector in known.values()}
+    for sector in sectors:
+        if sector.id in known or sector.key in names:
+            raise ConstraintViolated("A sector of that number or name exists already.")
+        known[sector.id] = sector
+        names.add(sector.key)
+    return attrs.evolve(state, sectors=known)
+
+
+def with_changes(state: CompanyState, changes: Sequence[EmployeeChange]) -> CompanyState:
+    """`state` after all changes together, so that addresses and external ids may swap hands.
+
+    Raises `ConstraintViolated` when two people of this company would hold one address or one external id, when a person
+    to change does not exist or a new one does, or when a sector does not exist.
+    """
+    if not changes:
+        return state
+    register = _Register(state)
+    for change in changes:
+        if change.before is not None:
+            register.strike_out(change.after.id)
+    for change in changes:
+        register.enter(change.after)
+    gone = {change.after.id for change in changes if change.ends_access}
+    return attrs.evolve(
+        state,
+        employees=register.employees,
+        people_of=register.people_of,
+        holders=register.holders,
+        by_external_id=register.by_external_id,
+        passwords=without_passwords(state.passwords, gone),
+    )
+
+
+def with_invitations(state: CompanyState, invited: Iterable[Employee], passwords: Passwords) -> CompanyState:
+    """`state` with the invitation histories of `invited` and all of `passwords`. Nobody's address or id may differ."""
+    employees = {**state.employees, **{person.id: person for person in invited}}
+    return attrs.evolve(state, employees=employees, passwords=passwords)
+
+
+def without_passwords(passwords: Passwords, employee_ids: Collection[EmployeeId]) -> Passwords:
+    """`passwords` less those of these employees."""
+    if not passwords.keys() & employee_ids:
+        return passwords
+    return {owner: kept for owner, kept in passwords.items() if owner not in employee_ids}
+
+
+class _Register:
+    """The people of a company and who is found by what, while they are being changed."""
+
+    def __init__(self, state: CompanyState) -> None:
+        self.employees = dict(state.employees)
+        self.people_of = dict(state.people_of)
+        self.holders = dict(state.holders)
+        self.by_external_id = dict(state.by_external_id)
+        self._sectors = state.sectors
+
+    def strike_out(self, employee_id: EmployeeId) -> None:
+        old = self.employees.pop(employee_id, None)
+        if old is None:
+            raise ConstraintViolated("An employee to change does not exist.")
+        others = self.people_of.pop(old.email.key) - {old.id}
+        if others:
+            self.people_of[old.email.key] = others
+        if old.is_active:
+            del self.holders[old.email.key]
+        if old.external_id is not None:
+            del self.by_external_id[old.external_id]
+
+    def enter(self, new: Employee) -> None:
+        if new.id in self.employees:
+            raise ConstraintViolated("An employee of that id exists already.")
+        if new.sector_id is not None and new.sector_id not in self._sectors:
+            raise ConstraintViolated("An employee's sector does not exist.")
+        self.employees[new.id] = new
+        self.people_of[new.email.key] = self.people_of.get(new.email.key, frozenset()) | {new.id}
+        if new.is_active and self.holders.setdefault(new.email.key, new.id) != new.id:
+            raise ConstraintViolated("Another active employee holds that address.")
+        if new.external_id is not None and self.by_external_id.setdefault(new.external_id, new.id) != new.id:
+            raise ConstraintViolated("That external id is another employee's.")

@@ -1,0 +1,107 @@
+"""Writes to one company: each makes a new `CompanyState`, and the store takes the last one when the block ends well."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+
+import attrs
+
+from awareness_core.campaigns import Campaign
+from awareness_core.emails import EmailKey
+from awareness_core.employees import Employee, EmployeeChange, EmployeeId
+from awareness_core.errors import ConstraintViolated, NotFound
+from awareness_core.passwords import TemporaryPassword
+from awareness_core.sectors import Sector
+from awareness_core.tenants import CompanyId
+from awareness_memory.reading import MemoryReading, World
+from awareness_memory.state import (
+    CompanyState,
+    with_changes,
+    with_invitations,
+    with_sectors,
+    without_passwords,
+)
+
+
+class MemoryTransaction(MemoryReading):
+    """A `Transaction`: it sees its own writes, and the other companies as they are committed.
+
+    `claim_addresses` waits until no other open transaction has changed who holds an address. Raises `NotFound` for a
+    company that does not exist.
+    """
+
+    def __init__(
+        self,
+        newest: Callable[[], World],
+        company_id: CompanyId,
+        claim_addresses: Callable[[], Awaitable[None]],
+    ) -> None:
+        super().__init__(newest(), company_id)
+        self._newest = newest
+        self._claim_addresses = claim_addresses
+
+    def outcome(self) -> CompanyState:
+        """The company with all that was written."""
+        return self._existing()
+
+    async def addresses_held_by_other_companies(
+        self, email_keys: Collection[EmailKey]
+    ) -> frozenset[EmailKey]:
+        """See `Reading`; as committed by now."""
+        self._world = self._newest()
+        return await super().addresses_held_by_other_companies(email_keys)
+
+    async def apply(self, *, changes: Sequence[EmployeeChange], sectors: Sequence[Sector] = ()) -> None:
+        """See `Transaction`."""
+        if changes:
+            await self._claim_addresses()
+        written = with_changes(with_sectors(self._existing(), sectors), changes)
+        held = [change.after.email.key for change in changes if change.after.is_active]
+        if await self.addresses_held_by_other_companies(held):
+            raise ConstraintViolated("An active employee of another company holds that address.")
+        self._state = written
+
+    async def record_attempts(self, passwords: Sequence[TemporaryPassword]) -> None:
+        """See `Transaction`. Raises `ConstraintViolated` for an employee who is not this company's."""
+        state = self._existing()
+        people: dict[EmployeeId, Employee] = {}
+        kept = dict(state.passwords)
+        for password in passwords:
+            person = state.employees.get(password.employee_id)
+            if person is None:
+                raise ConstraintViolated("A temporary password is for an employee who does not exist.")
+            history = attrs.evolve(person.invitation, last_attempt_at=password.created_at)
+            people[person.id] = attrs.evolve(person, invitation=history)
+            kept[person.id] = (*kept.get(person.id, ()), password)
+        self._state = with_invitations(state, people.values(), kept)
+
+    async def record_deliveries(self, passwords: Sequence[TemporaryPassword]) -> None:
+        """See `Transaction`. A password destroyed meanwhile opens nothing, so it is noted for nobody."""
+        state = self._existing()
+        people: dict[EmployeeId, Employee] = {}
+        for password in passwords:
+            person = state.employees.get(password.employee_id)
+            if person is None or not person.is_active or person.has_password:
+                continue
+            if password.digest in {kept.digest for kept in state.passwords.get(person.id, ())}:
+                history = attrs.evolve(
+                    person.invitation, last_sent_at=password.created_at, live_until=password.expires_at
+                )
+                people[person.id] = attrs.evolve(person, invitation=history)
+        self._state = with_invitations(state, people.values(), state.passwords)
+
+    async def forget_passwords(self, employee_ids: Collection[EmployeeId]) -> None:
+        """See `Transaction`."""
+        state = self._existing()
+        self._state = attrs.evolve(state, passwords=without_passwords(state.passwords, set(employee_ids)))
+
+    async def save_campaigns(self, campaigns: Sequence[Campaign]) -> None:
+        """See `Transaction`. Of two with one id in one call the last is kept."""
+        state = self._existing()
+        saved = {campaign.id: campaign for campaign in campaigns}
+        self._state = attrs.evolve(state, campaigns={**state.campaigns, **saved})
+
+    def _existing(self) -> CompanyState:
+        if self._state is None:
+            raise NotFound("No such company.")
+        return self._state
