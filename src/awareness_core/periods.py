@@ -13,7 +13,10 @@ import attrs
 DEFAULT_PERIOD = timedelta(days=30)
 """Reference 4.4: without a start, a listing begins 30 days before now."""
 
-_RFC3339 = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})", re.ASCII)
+# The hour 24 and offsets of 60 minutes or more are no RFC 3339, but some versions of Python read them.
+_RFC3339 = re.compile(
+    r"\d{4}-\d{2}-\d{2}[Tt ](?!24)\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)", re.ASCII
+)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
