@@ -50,8 +50,6 @@ def parse_email(text: str) -> EmailAddress:
         valid = validate_email(trimmed, check_deliverability=False, strict=True)
     except EmailNotValidError as error:
         raise InvalidEmail(str(error)) from error
-    if len(valid.normalized) > MAX_EMAIL_LENGTH:
-        raise InvalidEmail(f"has {len(valid.normalized)} characters; at most {MAX_EMAIL_LENGTH} are allowed")
     domain = valid.ascii_domain.lower()
     return EmailAddress(text=valid.normalized, key=_key(valid.local_part, domain), domain=domain)
 
