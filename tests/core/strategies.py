@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import attrs
 from hypothesis import strategies as st
 
 from awareness_core.absent import ABSENT, Absent
@@ -135,6 +136,11 @@ def normal_texts(*, max_size: int = 12) -> st.SearchStrategy[str]:
     return plain_texts(min_size=1, max_size=max_size).map(normal_text).filter(bool)
 
 
+def names() -> st.SearchStrategy[str]:
+    """Names in normal form out of a small set."""
+    return st.sampled_from(NAMES)
+
+
 def email_texts() -> st.SearchStrategy[str]:
     """Addresses as people type them, all valid; many spell the same mailbox."""
     return st.builds(
@@ -230,8 +236,8 @@ def records(
     return st.builds(
         EmployeeRecord,
         email=few_emails() if emails is None else emails,
-        last_name=st.sampled_from(NAMES),
-        first_name=st.sampled_from(NAMES),
+        last_name=names(),
+        first_name=names(),
         external_id=st.none() | (st.sampled_from(EXTERNAL_IDS) if external_ids is None else external_ids),
         job_title=texts,
         phone=texts,
@@ -241,68 +247,123 @@ def records(
     )
 
 
-@st.composite
 def employees(
-    draw: st.DrawFn,
     *,
     ids: st.SearchStrategy[EmployeeId] | None = None,
     emails: st.SearchStrategy[EmailAddress] | None = None,
-    external_ids: st.SearchStrategy[str] | None = None,
-    sector_ids: st.SearchStrategy[SectorId] | None = None,
-) -> Employee:
+    external_ids: st.SearchStrategy[str | None] | None = None,
+    sector_ids: st.SearchStrategy[SectorId | None] | None = None,
+) -> st.SearchStrategy[Employee]:
     """People as a store may hold them.
 
-    An archived person has neither a password nor a live invitation; a password needs a first login; what was sent was
-    attempted.
+    An archived person has neither a password nor a live invitation; a password needs a first login and ends the
+    invitation; what was sent was attempted.
     """
-    created_at = draw(moments())
-    is_active = draw(st.booleans())
-    has_logged_in = draw(st.booleans())
-    has_password = is_active and has_logged_in and draw(st.booleans())
-    texts = st.sampled_from((None, *NAMES[:4]))
+    return st.builds(
+        _employee,
+        employee_id=employee_ids() if ids is None else ids,
+        external_id=st.sampled_from((None, *EXTERNAL_IDS)) if external_ids is None else external_ids,
+        email=few_emails() if emails is None else emails,
+        last_name=names(),
+        first_name=names(),
+        details=st.sampled_from(_DETAILS),
+        sector_id=_SECTOR_IDS if sector_ids is None else sector_ids,
+        standing=st.sampled_from(_STANDINGS),
+        invitation=invitation_histories(),
+        since=moments(),
+    )
+
+
+def _employee(
+    *,
+    employee_id: EmployeeId,
+    external_id: str | None,
+    email: EmailAddress,
+    last_name: str,
+    first_name: str,
+    details: tuple[str | None, str | None, str | None],
+    sector_id: SectorId | None,
+    standing: tuple[bool, bool, bool],
+    invitation: InvitationHistory,
+    since: datetime,
+) -> Employee:
+    is_active, has_logged_in, has_password = standing
+    job_title, phone, address = details
+    awaits_access = is_active and not has_password
     return Employee(
-        id=draw(employee_ids() if ids is None else ids),
-        external_id=draw(
-            st.none() | (st.sampled_from(EXTERNAL_IDS) if external_ids is None else external_ids)
-        ),
-        email=draw(few_emails() if emails is None else emails),
-        last_name=draw(st.sampled_from(NAMES)),
-        first_name=draw(st.sampled_from(NAMES)),
-        job_title=draw(texts),
-        phone=draw(texts),
-        address=draw(texts),
-        sector_id=draw(
-            st.none()
-            | (st.integers(min_value=1, max_value=4).map(SectorId) if sector_ids is None else sector_ids)
-        ),
+        id=employee_id,
+        external_id=external_id,
+        email=email,
+        last_name=last_name,
+        first_name=first_name,
+        job_title=job_title,
+        phone=phone,
+        address=address,
+        sector_id=sector_id,
         state=EmployeeState.ACTIVE if is_active else EmployeeState.ARCHIVED,
-        first_login_at=draw(moments()) if has_logged_in else None,
+        first_login_at=since + timedelta(days=1) if has_logged_in else None,
         has_password=has_password,
-        invitation=draw(invitation_histories(may_be_live=is_active and not has_password)),
-        created_at=created_at,
-        updated_at=created_at + timedelta(milliseconds=draw(st.integers(min_value=0, max_value=10_000))),
-        archived_at=None if is_active else draw(moments()),
+        invitation=invitation if awaits_access else attrs.evolve(invitation, live_until=None),
+        created_at=since,
+        updated_at=since + timedelta(days=3),
+        archived_at=None if is_active else since + timedelta(days=2),
     )
 
 
-@st.composite
-def invitation_histories(draw: st.DrawFn, *, may_be_live: bool = True) -> InvitationHistory:
-    """Never invited, attempted in vain, or mailed; the last two at any time, even after `NOW` by a wrong clock."""
-    last_attempt_at = draw(st.none() | moments())
-    if last_attempt_at is None:
+_STANDINGS = (
+    (True, False, False),
+    (True, True, True),
+    (True, True, False),
+    (False, False, False),
+    (False, True, False),
+)
+"""Who may exist: is active, has logged in once, has a password."""
+
+_DETAILS = ((None, None, None), ("a", None, None), (None, "a", "b"), ("a", "b", "a"), ("b", "a", "b"))
+_SECTOR_IDS = st.sampled_from((None, *(SectorId(number) for number in range(1, 5))))
+
+
+def invitation_histories() -> st.SearchStrategy[InvitationHistory]:
+    """Never invited, attempted in vain, mailed, or mailed and attempted again.
+
+    Dates are near `NOW` or far from it, and also after it, as a clock set wrong makes them; the limits of the rules
+    that read them are drawn often.
+    """
+    return st.builds(_history, _ATTEMPTS, st.sampled_from(_SENT_BEFORE), st.sampled_from(_LIFETIMES))
+
+
+def _history(
+    attempted_before: timedelta | None, sent_before: timedelta | None, lifetime: timedelta | None
+) -> InvitationHistory:
+    if attempted_before is None:
         return InvitationHistory()
-    last_sent_at = draw(
-        st.none()
-        | st.just(last_attempt_at)
-        | st.just(last_attempt_at - timedelta(minutes=15))
-        | st.just(last_attempt_at - timedelta(days=1))
-    )
-    is_live = may_be_live and last_sent_at is not None and draw(st.booleans())
+    attempt = NOW - attempted_before
+    if sent_before is None:
+        return InvitationHistory(last_attempt_at=attempt)
+    sent = attempt - sent_before
     return InvitationHistory(
-        last_attempt_at=last_attempt_at,
-        last_sent_at=last_sent_at,
-        live_until=last_sent_at + INVITATION_LIFETIME if is_live and last_sent_at is not None else None,
+        last_attempt_at=attempt, last_sent_at=sent, live_until=None if lifetime is None else sent + lifetime
     )
+
+
+_TICK = timedelta(milliseconds=1)
+_QUARTER = timedelta(minutes=15)
+_ATTEMPTS = st.sampled_from(
+    (
+        None,
+        timedelta(0),
+        _QUARTER - _TICK,
+        _QUARTER,
+        _QUARTER + _TICK,
+        timedelta(days=7),
+        timedelta(days=40),
+        -_TICK,
+    )
+) | st.integers(min_value=0, max_value=3_600_000).map(
+    lambda milliseconds: timedelta(milliseconds=milliseconds)
+)
+_SENT_BEFORE = (None, timedelta(0), _QUARTER, timedelta(days=1))
+_LIFETIMES = (None, timedelta(days=7), timedelta(days=7) + _TICK, timedelta(minutes=15))
 
 
 def directories(*, max_size: int = 6) -> st.SearchStrategy[list[Employee]]:
