@@ -7,7 +7,7 @@ a company, so a sector's number says nothing to another company (Choice: decisio
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NewType
 
 import attrs
@@ -62,6 +62,8 @@ class SectorDirectory:
         self._by_id = {sector.id: sector for sector in sectors}
         self._by_key = {sector.key: sector for sector in self._by_id.values()}
         self._created: list[Sector] = []
+        # A directory names the same few sectors over and over; folding a name once is enough.
+        self._folded: dict[str, str] = {}
         self._next_id = max(self._by_id, default=0) + 1
 
     def find(self, reference: SectorReference) -> Sector | None:
@@ -69,7 +71,7 @@ class SectorDirectory:
 
         Raises `UnresolvableSector` for an unknown number, or when number and name mean two sectors.
         """
-        by_name = None if reference.name is None else self._by_key.get(folded_name(reference.name))
+        by_name = None if reference.name is None else self._by_key.get(self._fold(reference.name))
         if reference.id is None:
             return by_name
         by_id = self._by_id.get(_number(reference.id))
@@ -97,8 +99,11 @@ class SectorDirectory:
         """Those that did not exist when the plan began, in the order of their creation."""
         return tuple(self._created)
 
-    def __iter__(self) -> Iterator[Sector]:
-        return iter(self._by_id.values())
+    def _fold(self, name: str) -> str:
+        folded = self._folded.get(name)
+        if folded is None:
+            folded = self._folded[name] = folded_name(name)
+        return folded
 
 
 def _number(text: str) -> SectorId:

@@ -80,13 +80,15 @@ def plan_sync(
 _NOBODY = -1
 """The position of whom one waits for who is in no entry, and therefore never makes way."""
 
+_UNMATCHED = Match()
+
 
 @attrs.define(kw_only=True)
 class _Entry:
     """One record on its way through the plan."""
 
     record: EmployeeRecord | InvalidRecord
-    match: Match = attrs.field(factory=Match)
+    match: Match = _UNMATCHED
     transition: Transition | None = None
     error: SyncError | None = None
     takes_email: bool = True
