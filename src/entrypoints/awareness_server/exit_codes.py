@@ -38,9 +38,15 @@ MEANINGS: Mapping[ExitCode, str] = MappingProxyType(
 
 
 class CommandFailed(Exception):
-    """A command ends here. The message is one line that says what was wrong and what would be right."""
+    """A command ends here. The message is one line that says what was wrong and what would be right.
 
-    def __init__(self, message: str, code: ExitCode = ExitCode.FAILURE) -> None:
+    `details` are further lines, for faults that come in numbers.
+    """
+
+    def __init__(
+        self, message: str, code: ExitCode = ExitCode.FAILURE, *, details: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.code = code
+        self.details = details

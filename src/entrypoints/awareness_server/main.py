@@ -6,6 +6,7 @@ Imports next to nothing by itself, so that a missing extra is told in words. Kno
 from __future__ import annotations
 
 import sys
+import traceback
 from importlib.util import find_spec
 
 from awareness_server.exit_codes import CommandFailed, ExitCode
@@ -29,15 +30,16 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(tokens: list[str]) -> int:
     from cyclopts import CycloptsError
 
-    from awareness_core.errors import AwarenessError
+    from awareness_core.errors import AwarenessError, StoreUnavailable
     from awareness_server.cli import app
     from awareness_server.cli.invocation import is_debugging
     from awareness_server.cli.output import OutputClosed
 
     try:
         result = app.meta(tokens, exit_on_error=False, print_error=False)
-    except OutputClosed as closed:
-        return closed.code
+        return result if isinstance(result, int) else ExitCode.OK
+    except OutputClosed:
+        return ExitCode.OUTPUT_CLOSED
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except CycloptsError as error:
@@ -45,14 +47,19 @@ def _run(tokens: list[str]) -> int:
         return _end(str(error), ExitCode.USAGE)
     except (CommandFailed, AwarenessError) as error:
         if is_debugging():
-            raise
-        code = error.code if isinstance(error, CommandFailed) else ExitCode.FAILURE
-        return _end(error.message, code)
-    return result if isinstance(result, int) else ExitCode.OK
+            traceback.print_exc()
+        if isinstance(error, CommandFailed):
+            return _end(error.message, error.code, details=error.details)
+        unavailable = isinstance(error, StoreUnavailable)
+        return _end(error.message, ExitCode.UNAVAILABLE if unavailable else ExitCode.FAILURE)
 
 
-def _end(message: str, code: ExitCode) -> int:
-    sys.stderr.write(f"awareness: {' '.join(message.split())}\n")
+def _end(message: str, code: ExitCode, *, details: tuple[str, ...] = ()) -> int:
+    lines = (
+        f"awareness: {' '.join(message.split())}",
+        *(f"  {' '.join(detail.split())}" for detail in details),
+    )
+    sys.stderr.write("".join(f"{line}\n" for line in lines))
     return code
 
 

@@ -49,7 +49,7 @@ def current_settings(**flags: object) -> Settings:
 
     Raises `SettingsInvalid` with everything that is wrong.
     """
-    from awareness_server.settings import load_settings
+    from awareness_server.setting_sources import load_settings
 
     given = {name: value for name, value in flags.items() if value is not None}
     return load_settings(config=_current.get(_DEFAULT).config, flags=given)

@@ -1,0 +1,69 @@
+"""Showing settings, URLs and log lines without the secrets in them.
+
+Rather hides too much than too little. Knows how secrets look, not where they come from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from urllib.parse import unquote, urlsplit
+
+HIDDEN = "***"
+
+_API_KEY = re.compile(r"(awk_[0-9A-Za-z]{11})_[0-9A-Za-z]{20,}")
+_URL_CREDENTIALS = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^\s/?#@'\"]+@", re.IGNORECASE)
+# Up to the last "@", since a password may hold what ought to have been encoded.
+_PASSWORD = re.compile(r"[^:/]+://[^:@/]*:(.+)@")
+# Shorter ones would blot out innocent words.
+_SHORTEST_SECRET = 5
+
+
+def shown_url(url: str) -> str:
+    """The URL without its password and the values after `?`; without its user too when there is no password."""
+    try:
+        parts = urlsplit(url)
+        host, port, query = parts.hostname or "", parts.port, parts.query
+    except ValueError:
+        return HIDDEN
+    rest = parts.path + query + parts.fragment
+    if not parts.scheme or (parts.netloc and "@" in rest):
+        # A password with a bare / ? or # in it has been cut in two.
+        return f"{parts.scheme}://{HIDDEN}" if parts.scheme else HIDDEN
+    user = (
+        f"{parts.username}:{HIDDEN}@"
+        if parts.password is not None
+        else f"{HIDDEN}@"
+        if parts.username
+        else ""
+    )
+    place = f"[{host}]" if ":" in host else host
+    options = re.sub(r"=[^&]*", f"={HIDDEN}", query) if "=" in query else HIDDEN if query else ""
+    return (
+        f"{parts.scheme}://{user}{place}{f':{port}' if port else ''}{parts.path}"
+        f"{f'?{options}' if options else ''}{f'#{HIDDEN}' if parts.fragment else ''}"
+    )
+
+
+class Scrubber:
+    """Takes secrets out of texts that go to a log: API keys, credentials in URLs, and the given ones."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        known = {form for secret in secrets for form in _forms(secret) if len(form) >= _SHORTEST_SECRET}
+        self._known = (
+            re.compile("|".join(map(re.escape, sorted(known, key=len, reverse=True)))) if known else None
+        )
+
+    def __call__(self, text: str) -> str:
+        """`text` with every secret replaced."""
+        text = _API_KEY.sub(rf"\1_{HIDDEN}", text)
+        text = _URL_CREDENTIALS.sub(rf"\1{HIDDEN}@", text)
+        return text if self._known is None else self._known.sub(HIDDEN, text)
+
+
+def _forms(secret: str) -> Iterable[str]:
+    """The secret as it may turn up: of a URL its password, as written and decoded."""
+    if "://" not in secret:
+        return {secret}
+    in_url = _PASSWORD.match(secret)
+    return {in_url[1], unquote(in_url[1])} if in_url else set()

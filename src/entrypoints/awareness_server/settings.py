@@ -1,0 +1,82 @@
+"""The settings there are: their names, defaults, what they may be, and what they are for.
+
+One flat class; where values come from is `setting_sources`' business. Settings that may hold a password are secret:
+they are not shown in a repr, an error, a log or `config show`. docs/reference/settings.md tells users the same.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+import typed_settings as ts
+
+from awareness_server import setting_checks as checks
+from awareness_server.setting_checks import Check
+
+_CHECK = "check"
+_HIDDEN = "is_secret"
+DEFAULT_DATABASE = "sqlite:///awareness.db"
+
+
+def _setting(default: object, check: Check, meaning: str) -> Any:  # noqa: ANN401 (as attrs.field)
+    return ts.option(default=default, help=meaning, metadata={_CHECK: check, _HIDDEN: False})
+
+
+def _secret(default: object, check: Check, meaning: str) -> Any:  # noqa: ANN401 (as attrs.field)
+    return ts.secret(default=default, help=meaning, metadata={_CHECK: check, _HIDDEN: True})
+
+
+@attrs.frozen(kw_only=True)
+class Settings:
+    """All that can be set. A setting `x` is `x` in awareness.toml and `AWARENESS_X` in the environment."""
+
+    database_url: str = _secret(DEFAULT_DATABASE, checks.database_url, "where the data is kept")
+    smtp_url: str | None = _secret(None, checks.mail_url, "the mail server; without it no mail leaves")
+    mail_from: str | None = _setting(None, checks.sender, "the sender of mails; needed with smtp_url")
+    mail_folder: Path | None = _setting(  # noqa: RUF009 (makes a field, as attrs.field does)
+        None, checks.folder, "a folder to write mails to instead of sending them, for development"
+    )
+    limits_url: str | None = _secret(
+        None, checks.limits_url, "a Redis or Valkey that counts the quota for all processes"
+    )
+    public_url: str | None = _setting(None, checks.web_url, "the address in mails under which people log in")
+    host: str = _setting("127.0.0.1", checks.text, "the address to listen on; 0.0.0.0 for all networks")
+    port: int = _setting(8000, checks.whole_number(0, 65535), "the port to listen on; 0 takes a free one")
+    workers: int = _setting(
+        1, checks.whole_number(1, 64), "processes that answer; more than one needs limits_url"
+    )
+    trusted_proxies: tuple[str, ...] = _setting(
+        (), checks.networks, "the proxies whose X-Forwarded-For is believed"
+    )
+    cors_origins: tuple[str, ...] = _setting(
+        (), checks.origins, "web pages that may call the API from a browser"
+    )
+    metrics: bool = _setting(True, checks.switch, "whether GET /metrics answers")
+    metrics_token: str | None = _secret(None, checks.token, "the bearer token that GET /metrics asks for")
+    log_format: str = _setting("console", checks.one_of("console", "json"), "how log lines look")
+    log_level: str = _setting(
+        "info", checks.one_of("debug", "info", "warning", "error"), "the least important line that is logged"
+    )
+
+    @property
+    def login_url(self) -> str:
+        """What mails link to: `public_url`, or this machine while that is not set."""
+        return self.public_url or f"http://localhost:{self.port}"
+
+
+def setting_names() -> tuple[str, ...]:
+    """All of them, in the order of the documentation."""
+    return tuple(field.name for field in attrs.fields(Settings))
+
+
+def check_of(name: str) -> Check:
+    """What the value of that setting has to pass."""
+    check: Check = attrs.fields_dict(Settings)[name].metadata[_CHECK]
+    return check
+
+
+def is_secret(name: str) -> bool:
+    """Whether it may hold a password; such a one can also be read from a file named by `<name>_file`."""
+    return bool(attrs.fields_dict(Settings)[name].metadata[_HIDDEN])
