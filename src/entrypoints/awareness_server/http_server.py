@@ -73,7 +73,7 @@ async def serve_app(app: AsgiApp, address: Address, *, on_ready: Callable[[], No
     waiting = asyncio.ensure_future(stopping.wait())
     try:
         await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
-        server.stop()
+        server.stop()  # type: ignore[no-untyped-call]
         await asyncio.wait({serving}, timeout=_GRACE_SECONDS)
         if serving.done():
             serving.result()

@@ -1,7 +1,7 @@
 """How commands speak: data on stdout, everything else on stderr, as a table for people or as JSON for programs.
 
 A table on a terminal fits its width and folds, so that no id is ever cut; in a pipe it has one line a row and no
-decoration. What users typed is never read as markup. Knows no command and no domain value.
+decoration. What users typed is never read as markup. Knows no command.
 """
 
 from __future__ import annotations
@@ -11,10 +11,13 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, TypeAlias, overload
 
 from cyclopts import Parameter
 
+from awareness_core.pages import Page
+from awareness_core.periods import spell_moment
 from awareness_server.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -70,6 +73,31 @@ def write_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right:
         console.print(table)
     lines = (line.rstrip() for line in captured.get().splitlines())
     _write("".join(f"{line}\n" for line in lines))
+
+
+@overload
+def moment(at: datetime) -> str: ...
+@overload
+def moment(at: datetime | None) -> str | None: ...
+def moment(at: datetime | None) -> str | None:
+    """For JSON: RFC 3339 in UTC."""
+    return None if at is None else spell_moment(at)
+
+
+def shown_moment(at: datetime | None) -> str:
+    """For tables: to the minute, in UTC; empty when there is none."""
+    return "" if at is None else f"{at.astimezone(UTC):%Y-%m-%d %H:%M}Z"
+
+
+def pagination(page: Page[object]) -> JsonValue:
+    """What a listing in JSON says of its page."""
+    return {
+        "page": page.request.page,
+        "limit": page.request.limit,
+        "total": page.total,
+        "total_pages": page.total_pages,
+        "has_more": page.has_more,
+    }
 
 
 def say(text: str) -> None:
