@@ -84,27 +84,32 @@ def _parse_plain(text: str) -> EmailAddress | None:
     the validator said of a domain makes reading a directory ten times faster.
     """
     local, _, domain = text.rpartition("@")
-    if len(local) > _MAX_LOCAL or not _PLAIN_LOCAL.fullmatch(local):
-        return None
     lowered = local.lower()
-    normal_domain = None if lowered in CASE_INSENSITIVE_MAILBOX_NAMES else _valid_domain(domain)
-    if normal_domain is None or len(local) + 1 + len(normal_domain[0]) > MAX_EMAIL_LENGTH:
+    if (
+        len(local) > _MAX_LOCAL
+        or not _PLAIN_LOCAL.fullmatch(local)
+        or lowered in CASE_INSENSITIVE_MAILBOX_NAMES
+    ):
+        return None
+    plain_domain = _plain_domain(domain)
+    if plain_domain is None:
         return None
     return EmailAddress(
-        text=f"{local}@{normal_domain[0]}",
-        key=EmailKey(f"{lowered}@{normal_domain[1]}"),
-        domain=normal_domain[1],
+        text=f"{local}@{plain_domain}", key=EmailKey(f"{lowered}@{plain_domain}"), domain=plain_domain
     )
 
 
 @functools.lru_cache(maxsize=4096)
-def _valid_domain(domain: str) -> tuple[str, str] | None:
-    """The normal form and the A-label of a domain, or None when it is none."""
+def _plain_domain(domain: str) -> str | None:
+    """The normal form of a domain that is ASCII in every form, or None.
+
+    The others are longer in bytes than in characters, and the validator limits the bytes of the whole address.
+    """
     try:
         valid = validate_email(f"a@{domain}", check_deliverability=False, strict=True)
     except EmailNotValidError:
         return None
-    return valid.domain, valid.ascii_domain.lower()
+    return valid.domain if domain.isascii() and valid.domain.isascii() else None
 
 
 def _key(local_part: str, domain: str) -> EmailKey:
