@@ -393,3 +393,17 @@ def companies() -> st.SearchStrategy[Company]:
         invitation_lifetime=st.sampled_from((INVITATION_LIFETIME, timedelta(minutes=1), timedelta(days=30))),
         created_at=moments(),
     )
+
+
+PERSON = Employee(
+    id=numbered_id(1),
+    email=parse_email("a@x.example"),
+    last_name="b",
+    first_name="a",
+    created_at=NOW,
+    updated_at=NOW,
+)
+"""An active person of whom nothing else is known, for examples to evolve."""
+
+COMPANY = Company(id=CompanyId("01950000-0000-7000-9000-000000000001"), name="c", created_at=NOW)
+"""A company with every policy at its default, for examples to evolve."""

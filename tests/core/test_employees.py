@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from awareness_core.absent import ABSENT
-from awareness_core.emails import EmailAddress, parse_email
+from awareness_core.emails import EmailAddress
 from awareness_core.employees import (
     TRANSITIONS,
     Access,
@@ -32,6 +32,7 @@ from awareness_core.tenants import Company
 from awareness_core.texts import folded_name
 from tests.core.strategies import (
     NOW,
+    PERSON,
     companies,
     employees,
     few_emails,
@@ -350,7 +351,7 @@ def test_a_search_finds_names_in_either_order_and_the_address(person: Employee, 
 
 @given(names(), names())
 def test_what_is_searched_is_folded_already(first_name: str, last_name: str) -> None:
-    person = attrs.evolve(_someone(), first_name=first_name, last_name=last_name)
+    person = attrs.evolve(PERSON, first_name=first_name, last_name=last_name)
 
     assert search_text(person) == folded_name(search_text(person))
 
@@ -381,15 +382,4 @@ def _amended(
         sector_id=person.sector_id,
         next_state=person.state if state is None else state,
         now=now,
-    )
-
-
-def _someone() -> Employee:
-    return Employee(
-        id=numbered_id(1),
-        email=parse_email("a@x.example"),
-        last_name="b",
-        first_name="a",
-        created_at=NOW,
-        updated_at=NOW,
     )
