@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from awareness_core.employees import Action, Employee, EmployeeId, EmployeeRecord
+from awareness_core.employees import Action, Employee, EmployeeChange, EmployeeId, EmployeeRecord
 from awareness_core.errors import Conflict, ConstraintViolated
 from awareness_core.identifiers import UUID7_ENTROPY_BYTES, uuid7
 from awareness_core.matching import mentioned_email_keys, mentioned_external_ids
@@ -23,11 +23,13 @@ _ATTEMPTS = 3
 class SyncReport:
     """The answer: one item a record, in the order sent. In a dry run nothing was written.
 
-    `absentees`, as they were, are archived because they were left out of the records; no item speaks of them.
+    `changes` are what was, or in a dry run would be, written. `absentees`, as they were, are archived because they were
+    left out of the records; no item speaks of them.
     """
 
     items: tuple[SyncItem, ...]
     summary: SyncSummary
+    changes: tuple[EmployeeChange, ...] = attrs.field(default=(), repr=False)
     absentees: tuple[Employee, ...] = ()
     dry_run: bool = False
 
@@ -90,7 +92,9 @@ def _report(plan: SyncPlan, *, dry_run: bool) -> SyncReport:
         items = tuple(
             attrs.evolve(item, id=None) if item.action is Action.CREATED else item for item in items
         )
-    return SyncReport(items=items, summary=plan.summary, absentees=plan.absentees, dry_run=dry_run)
+    return SyncReport(
+        items=items, summary=plan.summary, changes=plan.changes, absentees=plan.absentees, dry_run=dry_run
+    )
 
 
 def _new_ids(ports: Ports) -> Iterator[EmployeeId]:
