@@ -1,0 +1,34 @@
+"""Companies in a database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import insert, select
+
+from awareness_core.tenants import Company
+from awareness_core.texts import folded_name
+from awareness_sql.engine import NO_PARAMETERS, Database
+from awareness_sql.rows import COMPANY_COLUMNS, company_from_row, company_row
+from awareness_sql.tables import companies
+
+_NEW = insert(companies)
+_ALL = select(*COMPANY_COLUMNS)
+
+
+class SqlCompanies:
+    """`Companies` in a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add_company(self, company: Company) -> None:
+        """See `Companies`. Raises `ConstraintViolated` for an id that exists, too."""
+        async with self._database.writing() as connection:
+            await connection.run(_NEW, company_row(company))
+
+    async def list_companies(self) -> Sequence[Company]:
+        """See `Companies`. Names are ordered as they are compared, by `folded_name`."""
+        async with self._database.reading() as connection:
+            found = await connection.fetch(_ALL, NO_PARAMETERS, company_from_row)
+        return sorted(found, key=lambda company: folded_name(company.name))

@@ -1,0 +1,145 @@
+"""Questions about one company, as SQL. What they mean is what the store in memory does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from sqlalchemy import bindparam, select
+
+from awareness_core.campaigns import Campaign, CampaignQuery
+from awareness_core.emails import EmailKey
+from awareness_core.employees import Employee, EmployeeId, EmployeeState
+from awareness_core.errors import NotFound
+from awareness_core.pages import Page, PageRequest
+from awareness_core.passwords import TemporaryPassword
+from awareness_core.ports import EmployeeQuery
+from awareness_core.sectors import Sector
+from awareness_core.tenants import Company
+from awareness_sql.engine import OneOf, Value
+from awareness_sql.listings import (
+    SSO_DOMAINS,
+    Listing,
+    campaign_filters,
+    campaign_listing,
+    employee_filters,
+    employee_listing,
+    matches_nothing,
+)
+from awareness_sql.rows import (
+    COMPANY_COLUMNS,
+    EMPLOYEE_COLUMNS,
+    PASSWORD_COLUMNS,
+    SECTOR_COLUMNS,
+    Row,
+    RowValues,
+    campaign_from_row,
+    company_from_row,
+    employee_from_row,
+    password_from_row,
+    sector_from_row,
+)
+from awareness_sql.tables import awaiting_password, employees, sectors, temporary_passwords
+from awareness_sql.tenancy import KEYS, Tenant
+
+_COMPANY = select(*COMPANY_COLUMNS)
+_SECTORS = select(*SECTOR_COLUMNS).order_by(sectors.c.id)
+_EMPLOYEES = select(*EMPLOYEE_COLUMNS)
+_BY_ID = _EMPLOYEES.where(OneOf(employees.c.id, KEYS))
+_BY_EXTERNAL_ID = _EMPLOYEES.where(OneOf(employees.c.external_id, KEYS))
+_BY_EMAIL = _EMPLOYEES.where(OneOf(employees.c.email_key, KEYS))
+_HELD = select(employees.c.held_email_key).where(OneOf(employees.c.held_email_key, KEYS))
+_ROSTERED = _EMPLOYEES.where(
+    employees.c.state == EmployeeState.ACTIVE.value, employees.c.external_id.is_not(None)
+)
+_WITHOUT_PASSWORD = _EMPLOYEES.where(awaiting_password())
+_PASSWORDS = (
+    select(*PASSWORD_COLUMNS)
+    .where(temporary_passwords.c.employee_id == bindparam("employee_id"))
+    .order_by(temporary_passwords.c.created_at.desc(), temporary_passwords.c.digest.desc())
+)
+
+
+class SqlReading:
+    """A `Reading` through one connection."""
+
+    def __init__(self, tenant: Tenant) -> None:
+        self._tenant = tenant
+
+    async def company(self) -> Company:
+        """See `Reading`."""
+        for company in await self._tenant.fetch(_COMPANY, company_from_row):
+            return company
+        raise NotFound("No such company.")
+
+    async def sectors(self) -> Sequence[Sector]:
+        """See `Reading`."""
+        return await self._tenant.fetch(_SECTORS, sector_from_row)
+
+    async def matching_employees(
+        self, *, external_ids: Collection[str], email_keys: Collection[EmailKey]
+    ) -> Sequence[Employee]:
+        """See `Reading`."""
+        found = await self._tenant.fetch_keys(_BY_EXTERNAL_ID, employee_from_row, external_ids)
+        found += await self._tenant.fetch_keys(_BY_EMAIL, employee_from_row, email_keys)
+        return list({person.id: person for person in found}.values())
+
+    async def addresses_held_by_other_companies(
+        self, email_keys: Collection[EmailKey]
+    ) -> frozenset[EmailKey]:
+        """See `Reading`."""
+        held = await self._tenant.fetch_keys_of_other_companies(_HELD, _email_key_from_row, email_keys)
+        return frozenset(held)
+
+    async def rostered_employees(self) -> Sequence[Employee]:
+        """See `Reading`."""
+        return await self._tenant.fetch(_ROSTERED, employee_from_row)
+
+    async def employees_by_id(self, ids: Collection[EmployeeId]) -> Sequence[Employee]:
+        """See `Reading`."""
+        return await self._tenant.fetch_keys(_BY_ID, employee_from_row, frozenset(ids))
+
+    async def employees_without_password(self) -> Sequence[Employee]:
+        """See `Reading`."""
+        return await self._tenant.fetch(_WITHOUT_PASSWORD, employee_from_row)
+
+    async def list_employees(self, query: EmployeeQuery) -> Page[Employee]:
+        """See `Reading`."""
+        filters = employee_filters(query)
+        if matches_nothing(filters):
+            return Page(items=[], total=0, request=query.page)
+        listing = employee_listing(frozenset(filters), query.access)
+        if query.access is not None:
+            filters[SSO_DOMAINS] = await self._sso_domains()
+        return await self._page(listing, employee_from_row, filters, query.page)
+
+    async def list_campaigns(self, query: CampaignQuery) -> Page[Campaign]:
+        """See `Reading`."""
+        listing = campaign_listing(by_state=query.state is not None)
+        return await self._page(listing, campaign_from_row, campaign_filters(query), query.page)
+
+    async def temporary_passwords(self, employee_id: EmployeeId) -> Sequence[TemporaryPassword]:
+        """See `Reading`. Of two made in the same millisecond the greater digest comes first."""
+        return await self._tenant.fetch(_PASSWORDS, password_from_row, {"employee_id": employee_id})
+
+    async def _sso_domains(self) -> list[str]:
+        return [
+            domain
+            for company in await self._tenant.fetch(_COMPANY, company_from_row)
+            for domain in company.sso_domains
+        ]
+
+    async def _page(
+        self, listing: Listing, read: Callable[[Row], Value], filters: RowValues, request: PageRequest
+    ) -> Page[Value]:
+        (total,) = await self._tenant.fetch(listing.count, _count_from_row, filters)
+        window = {**filters, "limit": request.limit, "offset": request.offset}
+        items = await self._tenant.fetch(listing.items, read, window) if request.offset < total else []
+        return Page(items=items, total=total, request=request)
+
+
+def _count_from_row(row: Row) -> int:
+    return int(row[0])
+
+
+def _email_key_from_row(row: Row) -> EmailKey:
+    return EmailKey(row[0])

@@ -1,0 +1,364 @@
+"""Rows to values and back: one of the two places in the project that translate (the other is the wire).
+
+A `*_COLUMNS` tuple is the order in which `*_from_row` reads; a `*_row` is a dictionary by column name, without
+`company_id`, which `tenancy` adds. Nothing is checked here: what comes out went in through the core.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeAlias
+
+from awareness_core.api_keys import ApiKey, Scope
+from awareness_core.campaigns import Campaign, CampaignState
+from awareness_core.emails import EmailAddress
+from awareness_core.employees import Employee, EmployeeState, InvitationHistory, search_text
+from awareness_core.kpis import Funnel
+from awareness_core.passwords import TemporaryPassword
+from awareness_core.sectors import Sector
+from awareness_core.tenants import Company, Language
+from awareness_core.texts import folded_name
+from awareness_sql.tables import api_keys, campaigns, companies, employees, sectors, temporary_passwords
+
+Row: TypeAlias = Sequence[Any]
+"""What a driver returns: the values of one row in the order of the statement's columns."""
+
+RowValues: TypeAlias = dict[str, object]
+"""What a driver is given: values by column name."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+_NEVER_INVITED = InvitationHistory()
+_STATES = {state.value: state for state in EmployeeState}
+
+
+def milliseconds_from(moment: datetime) -> int:
+    """Whole milliseconds since 1970, exact for every year."""
+    return (moment - _EPOCH) // _MILLISECOND
+
+
+def moment_from(milliseconds: int) -> datetime:
+    """The moment, aware and in UTC."""
+    return _EPOCH + timedelta(milliseconds=milliseconds)
+
+
+COMPANY_COLUMNS = (
+    companies.c.id,
+    companies.c.name,
+    companies.c.language,
+    companies.c.sso_domains,
+    companies.c.invitation_lifetime,
+    companies.c.created_at,
+)
+
+
+def company_row(company: Company) -> RowValues:
+    """All columns of `companies`. Domains are A-labels, which hold no blanks, so blanks separate them."""
+    return {
+        "id": company.id,
+        "name": company.name,
+        "name_key": folded_name(company.name),
+        "language": company.language.value,
+        "sso_domains": " ".join(sorted(company.sso_domains)),
+        "invitation_lifetime": company.invitation_lifetime // _MILLISECOND,
+        "created_at": milliseconds_from(company.created_at),
+    }
+
+
+def company_from_row(row: Row) -> Company:
+    """The value of a row of `COMPANY_COLUMNS`."""
+    company_id, name, language, sso_domains, invitation_lifetime, created_at = row
+    return Company(
+        id=company_id,
+        name=name,
+        language=Language(language),
+        sso_domains=frozenset(sso_domains.split()),
+        invitation_lifetime=timedelta(milliseconds=invitation_lifetime),
+        created_at=moment_from(created_at),
+    )
+
+
+API_KEY_COLUMNS = (
+    api_keys.c.id,
+    api_keys.c.company_id,
+    api_keys.c.public_id,
+    api_keys.c.secret_digest,
+    api_keys.c.name,
+    api_keys.c.scopes,
+    api_keys.c.created_at,
+    api_keys.c.expires_at,
+    api_keys.c.revoked_at,
+    api_keys.c.last_used_at,
+)
+
+
+def api_key_row(key: ApiKey) -> RowValues:
+    """All columns of `api_keys`, the company's too: keys belong to no tenant's transaction.
+
+    Scopes are separated by blanks, as in RFC 6749 §3.3.
+    """
+    return {
+        "id": key.id,
+        "company_id": key.company_id,
+        "public_id": key.public_id,
+        "secret_digest": key.secret_digest,
+        "name": key.name,
+        "scopes": " ".join(sorted(scope.value for scope in key.scopes)),
+        "created_at": milliseconds_from(key.created_at),
+        "expires_at": _optional_milliseconds(key.expires_at),
+        "revoked_at": _optional_milliseconds(key.revoked_at),
+        "last_used_at": _optional_milliseconds(key.last_used_at),
+    }
+
+
+def api_key_from_row(row: Row) -> ApiKey:
+    """The value of a row of `API_KEY_COLUMNS`."""
+    key_id, company_id, public_id, digest, name, scopes, created_at, expires_at, revoked_at, last_used_at = (
+        row
+    )
+    return ApiKey(
+        id=key_id,
+        company_id=company_id,
+        public_id=public_id,
+        secret_digest=digest,
+        name=name,
+        scopes=_scopes(scopes),
+        created_at=moment_from(created_at),
+        expires_at=_optional_moment(expires_at),
+        revoked_at=_optional_moment(revoked_at),
+        last_used_at=_optional_moment(last_used_at),
+    )
+
+
+SECTOR_COLUMNS = (sectors.c.id, sectors.c.name)
+
+
+def sector_row(sector: Sector) -> RowValues:
+    """All columns of `sectors` but the company's."""
+    return {"id": sector.id, "name": sector.name, "name_key": sector.key}
+
+
+def sector_from_row(row: Row) -> Sector:
+    """The value of a row of `SECTOR_COLUMNS`."""
+    return Sector(id=row[0], name=row[1])
+
+
+EMPLOYEE_COLUMNS = (
+    employees.c.id,
+    employees.c.external_id,
+    employees.c.email,
+    employees.c.email_key,
+    employees.c.email_domain,
+    employees.c.last_name,
+    employees.c.first_name,
+    employees.c.job_title,
+    employees.c.phone,
+    employees.c.address,
+    employees.c.sector_id,
+    employees.c.state,
+    employees.c.first_login_at,
+    employees.c.has_password,
+    employees.c.last_attempt_at,
+    employees.c.last_sent_at,
+    employees.c.live_until,
+    employees.c.created_at,
+    employees.c.updated_at,
+    employees.c.archived_at,
+)
+
+
+def employee_row(employee: Employee) -> RowValues:
+    """All columns of `employees` but the company's; who holds the address and what a search looks in are derived."""
+    invitation = employee.invitation
+    return {
+        "id": employee.id,
+        "external_id": employee.external_id,
+        "email": employee.email.text,
+        "email_key": employee.email.key,
+        "email_domain": employee.email.domain,
+        "held_email_key": employee.email.key if employee.is_active else None,
+        "last_name": employee.last_name,
+        "first_name": employee.first_name,
+        "job_title": employee.job_title,
+        "phone": employee.phone,
+        "address": employee.address,
+        "sector_id": employee.sector_id,
+        "state": employee.state.value,
+        "first_login_at": _optional_milliseconds(employee.first_login_at),
+        "has_password": employee.has_password,
+        "last_attempt_at": _optional_milliseconds(invitation.last_attempt_at),
+        "last_sent_at": _optional_milliseconds(invitation.last_sent_at),
+        "live_until": _optional_milliseconds(invitation.live_until),
+        "created_at": milliseconds_from(employee.created_at),
+        "updated_at": milliseconds_from(employee.updated_at),
+        "archived_at": _optional_milliseconds(employee.archived_at),
+        "search_text": search_text(employee),
+    }
+
+
+def employee_from_row(row: Row) -> Employee:
+    """The value of a row of `EMPLOYEE_COLUMNS`."""
+    (
+        employee_id,
+        external_id,
+        email,
+        email_key,
+        email_domain,
+        last_name,
+        first_name,
+        job_title,
+        phone,
+        address,
+        sector_id,
+        state,
+        first_login_at,
+        has_password,
+        last_attempt_at,
+        last_sent_at,
+        live_until,
+        created_at,
+        updated_at,
+        archived_at,
+    ) = row
+    return Employee(
+        id=employee_id,
+        external_id=external_id,
+        email=EmailAddress(text=email, key=email_key, domain=email_domain),
+        last_name=last_name,
+        first_name=first_name,
+        job_title=job_title,
+        phone=phone,
+        address=address,
+        sector_id=sector_id,
+        state=_STATES[state],
+        first_login_at=_optional_moment(first_login_at),
+        has_password=bool(has_password),
+        invitation=_invitation_from(last_attempt_at, last_sent_at, live_until),
+        created_at=moment_from(created_at),
+        updated_at=moment_from(updated_at),
+        archived_at=_optional_moment(archived_at),
+    )
+
+
+PASSWORD_COLUMNS = (
+    temporary_passwords.c.employee_id,
+    temporary_passwords.c.salt,
+    temporary_passwords.c.digest,
+    temporary_passwords.c.created_at,
+    temporary_passwords.c.expires_at,
+)
+
+
+def password_row(password: TemporaryPassword) -> RowValues:
+    """All columns of `temporary_passwords` but the company's."""
+    return {
+        "employee_id": password.employee_id,
+        "salt": password.salt,
+        "digest": password.digest,
+        "created_at": milliseconds_from(password.created_at),
+        "expires_at": milliseconds_from(password.expires_at),
+    }
+
+
+def password_from_row(row: Row) -> TemporaryPassword:
+    """The value of a row of `PASSWORD_COLUMNS`."""
+    employee_id, salt, digest, created_at, expires_at = row
+    return TemporaryPassword(
+        employee_id=employee_id,
+        salt=salt,
+        digest=digest,
+        created_at=moment_from(created_at),
+        expires_at=moment_from(expires_at),
+    )
+
+
+CAMPAIGN_COLUMNS = (
+    campaigns.c.id,
+    campaigns.c.name,
+    campaigns.c.state,
+    campaigns.c.created_at,
+    campaigns.c.starts_at,
+    campaigns.c.ends_at,
+    campaigns.c.total,
+    campaigns.c.sent,
+    campaigns.c.opened,
+    campaigns.c.clicked,
+    campaigns.c.submitted,
+    campaigns.c.reported,
+    campaigns.c.errors,
+    campaigns.c.machine,
+)
+
+
+def campaign_row(campaign: Campaign) -> RowValues:
+    """All columns of `campaigns` but the company's."""
+    funnel = campaign.funnel
+    return {
+        "id": campaign.id,
+        "name": campaign.name,
+        "state": campaign.state.value,
+        "created_at": milliseconds_from(campaign.created_at),
+        "starts_at": _optional_milliseconds(campaign.starts_at),
+        "ends_at": _optional_milliseconds(campaign.ends_at),
+        "listed_at": milliseconds_from(campaign.listed_at),
+        "total": funnel.total,
+        "sent": funnel.sent,
+        "opened": funnel.opened,
+        "clicked": funnel.clicked,
+        "submitted": funnel.submitted,
+        "reported": funnel.reported,
+        "errors": funnel.errors,
+        "machine": funnel.machine,
+    }
+
+
+def campaign_from_row(row: Row) -> Campaign:
+    """The value of a row of `CAMPAIGN_COLUMNS`."""
+    campaign_id, name, state, created_at, starts_at, ends_at, *counts = row
+    total, sent, opened, clicked, submitted, reported, errors, machine = counts
+    return Campaign(
+        id=campaign_id,
+        name=name,
+        state=CampaignState(state),
+        created_at=moment_from(created_at),
+        starts_at=_optional_moment(starts_at),
+        ends_at=_optional_moment(ends_at),
+        funnel=Funnel(
+            total=total,
+            sent=sent,
+            opened=opened,
+            clicked=clicked,
+            submitted=submitted,
+            reported=reported,
+            errors=errors,
+            machine=machine,
+        ),
+    )
+
+
+def _optional_milliseconds(moment: datetime | None) -> int | None:
+    return None if moment is None else milliseconds_from(moment)
+
+
+def _optional_moment(milliseconds: int | None) -> datetime | None:
+    return None if milliseconds is None else moment_from(milliseconds)
+
+
+def _invitation_from(
+    last_attempt_at: int | None, last_sent_at: int | None, live_until: int | None
+) -> InvitationHistory:
+    if last_attempt_at is None and last_sent_at is None and live_until is None:
+        return _NEVER_INVITED
+    return InvitationHistory(
+        last_attempt_at=_optional_moment(last_attempt_at),
+        last_sent_at=_optional_moment(last_sent_at),
+        live_until=_optional_moment(live_until),
+    )
+
+
+# Callers come back with the same few combinations, and the look-up of a key is the hottest read of all.
+@functools.lru_cache(maxsize=1024)
+def _scopes(text: str) -> frozenset[Scope]:
+    return frozenset(map(Scope, text.split()))

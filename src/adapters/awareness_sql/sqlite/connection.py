@@ -1,0 +1,86 @@
+"""One SQLite transaction behind the seam. Statements run in the event loop; long ones let it go on in between."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterable
+from itertools import islice
+from pathlib import Path
+
+from awareness_sql.engine import Parameters, Statement, Value
+from awareness_sql.rows import Row
+from awareness_sql.sqlite.dialect import compiled
+from awareness_sql.sqlite.refusals import refuse
+
+_ROWS_AT_ONCE = 500
+"""A few milliseconds' work."""
+
+
+class SqliteConnection:
+    """A `Connection` on an open transaction, which it neither begins nor ends."""
+
+    def __init__(self, driver: sqlite3.Connection, path: Path) -> None:
+        self._driver = driver
+        self._path = path
+
+    async def fetch(
+        self, statement: Statement, parameters: Parameters, read: Callable[[Row], Value]
+    ) -> list[Value]:
+        """See `Connection`."""
+        ready = compiled(statement)
+        try:
+            cursor = self._driver.execute(ready.sql, ready.arguments(parameters))
+            with contextlib.closing(cursor):
+                rows = cursor.fetchmany(_ROWS_AT_ONCE)
+                found = list(map(read, rows))
+                while len(rows) == _ROWS_AT_ONCE:
+                    await asyncio.sleep(0)
+                    rows = cursor.fetchmany(_ROWS_AT_ONCE)
+                    found.extend(map(read, rows))
+        except sqlite3.Error as error:
+            refuse(error, self._path)
+        return found
+
+    async def run(self, statement: Statement, parameters: Parameters) -> int:
+        """See `Connection`."""
+        ready = compiled(statement)
+        try:
+            return self._driver.execute(ready.sql, ready.arguments(parameters)).rowcount
+        except sqlite3.Error as error:
+            refuse(error, self._path)
+
+    async def run_many(self, statement: Statement, rows: Iterable[Parameters]) -> int:
+        """See `Connection`."""
+        ready = compiled(statement)
+        arguments = ready.arguments_of_each(rows)
+        written = 0
+        while batch := list(islice(arguments, _ROWS_AT_ONCE)):
+            try:
+                written += self._driver.executemany(ready.sql, batch).rowcount
+            except sqlite3.Error as error:
+                refuse(error, self._path)
+            if len(batch) == _ROWS_AT_ONCE:
+                await asyncio.sleep(0)
+        return written
+
+    @contextlib.asynccontextmanager
+    async def all_or_nothing(self) -> AsyncIterator[None]:
+        """See `Connection`."""
+        self._control("SAVEPOINT part")
+        try:
+            yield
+        except BaseException:
+            # After a full disk SQLite may have rolled back the whole transaction, and this savepoint with it.
+            if self._driver.in_transaction:
+                self._control("ROLLBACK TO part")
+                self._control("RELEASE part")
+            raise
+        self._control("RELEASE part")
+
+    def _control(self, command: str) -> None:
+        try:
+            self._driver.execute(command)
+        except sqlite3.Error as error:
+            refuse(error, self._path)

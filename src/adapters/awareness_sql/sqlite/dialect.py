@@ -1,0 +1,52 @@
+"""From SQLAlchemy expressions to what the driver takes: SQL text, and the parameters in its order."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable, Iterator
+
+from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+
+from awareness_sql.engine import OneOf, Parameters, Statement
+
+_DIALECT = sqlite_dialect(paramstyle="qmark")
+
+
+@compiles(OneOf, "sqlite")
+def _compile_one_of(element: OneOf, compiler: SQLCompiler, **options: object) -> str:
+    column = compiler.process(element.column, **options)
+    elements = compiler.process(element.elements, **options)
+    return f"({column} IN (SELECT value FROM json_each({elements})))"  # noqa: S608 -- the compiler's own pieces
+
+
+class CompiledStatement:
+    """One statement, compiled once and run many times."""
+
+    def __init__(self, statement: Statement) -> None:
+        compiled = statement.compile(dialect=_DIALECT)
+        self.sql = str(compiled)
+        self._order: tuple[str, ...] = tuple(compiled.positiontup or ())
+        self._constants = {name: value for name, value in compiled.params.items() if value is not None}
+
+    def arguments(self, parameters: Parameters) -> list[object]:
+        """The parameters in the order of the statement."""
+        named = {**self._constants, **parameters} if self._constants else parameters
+        return [_plain(named[name]) for name in self._order]
+
+    def arguments_of_each(self, rows: Iterable[Parameters]) -> Iterator[list[object]]:
+        """The same for many rows, made as they are asked for."""
+        return map(self.arguments, rows)
+
+
+@functools.cache
+def compiled(statement: Statement) -> CompiledStatement:
+    """`statement`, compiled. It is kept for good: pass only statements that the program makes once."""
+    return CompiledStatement(statement)
+
+
+def _plain(value: object) -> object:
+    # With everything beyond ASCII escaped, even a lone surrogate reaches the database, where it equals no text.
+    return json.dumps(value) if isinstance(value, list) else value

@@ -1,0 +1,185 @@
+"""Write transactions that arrive together share one commit.
+
+The fsync of a commit takes longer than the statements of a small transaction. While one is under way the next
+transactions queue; then they run one after another inside one BEGIN IMMEDIATE, each in a savepoint of its own, and are
+told that they succeeded only after the COMMIT they share. One that raises is rolled back to its savepoint; if the
+COMMIT fails, all of them fail. One that wrote nothing waits for the commit as well, because what it read from those
+before it is not durable until then.
+
+One task, which lives while anybody waits, does all of this; only the COMMIT runs in a thread, and readers go on
+meanwhile. Other processes may write to the file: they are waited for, and let in after a long batch.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+from collections import deque
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor, wait
+
+from awareness_core.errors import AwarenessError, StoreUnavailable
+from awareness_sql.sqlite.file import DatabaseFile, Identity
+from awareness_sql.sqlite.member import Member
+from awareness_sql.sqlite.patience import LONGEST_PAUSE, when_free
+from awareness_sql.sqlite.refusals import refuse
+
+_LONGEST_BATCH = 0.02
+"""Seconds after which a batch takes no further member."""
+
+
+class GroupCommit:
+    """The one writing connection of this process to one file."""
+
+    def __init__(self, file: DatabaseFile) -> None:
+        self._file = file
+        self._queue: deque[Member] = deque()
+        self._task: asyncio.Task[None] | None = None
+        self._driver: sqlite3.Connection | None = None
+        self._identity: Identity | None = None
+        self._thread: ThreadPoolExecutor | None = None
+
+    @contextlib.asynccontextmanager
+    async def transaction(self) -> AsyncIterator[sqlite3.Connection]:
+        """A transaction of its own as far as the block can tell. Leaving it takes until the commit is durable.
+
+        Raises `StoreUnavailable` when it could not begin in time, or was not committed. A block cancelled while it
+        waits for the commit may be committed all the same.
+        """
+        member = Member()
+        self._queue.append(member)
+        self._wake(member)
+        driver = await member.take_turn()
+        try:
+            yield driver
+        except BaseException:
+            member.leave(succeeded=False)
+            raise
+        member.leave(succeeded=True)
+        await member.committed()
+
+    async def close(self) -> None:
+        """Wait for what is being written, and let go of the connection, the file and the thread."""
+        if self._task is not None:
+            await asyncio.wait([self._task])
+        self._discard()
+        if self._thread is not None:
+            self._thread.shutdown()
+            self._thread = None
+
+    def _wake(self, member: Member) -> None:
+        loop = asyncio.get_running_loop()
+        if self._task is not None and not self._task.done():
+            if self._task.get_loop() is loop:
+                return
+            # Another loop was abandoned in the middle of something.
+            self._queue = deque([member])
+            self._discard()
+        self._task = loop.create_task(self._serve())
+
+    async def _serve(self) -> None:
+        while self._someone_waits():
+            await self._serve_batch()
+
+    async def _serve_batch(self) -> None:
+        members: list[Member] = []
+        try:
+            driver = await self._begin()
+            if driver is None:
+                return
+            was_cut = await self._run_members(driver, members)
+            await self._commit(driver)
+        except (sqlite3.Error, AwarenessError) as error:
+            self._discard()
+            for member in members:
+                member.acknowledge(self._meaning(error))
+            return
+        except BaseException:
+            # The loop is being torn down: whatever was not committed is rolled back with the connection.
+            self._discard()
+            raise
+        for member in members:
+            member.acknowledge(None)
+        if was_cut:
+            await asyncio.sleep(LONGEST_PAUSE)
+
+    async def _begin(self) -> sqlite3.Connection | None:
+        """The connection in a transaction, or None when nobody waits for it any more.
+
+        When the file cannot be written to, all who wait are told.
+        """
+        try:
+            return await when_free(self._begin_now, is_over=lambda: not self._someone_waits())
+        except (sqlite3.Error, AwarenessError) as error:
+            self._discard()
+            while self._someone_waits():
+                self._queue.popleft().refuse(self._meaning(error))
+            return None
+
+    def _begin_now(self) -> sqlite3.Connection:
+        identity = self._file.identity()
+        if self._driver is None or identity != self._identity:
+            self._discard()
+            self._driver = self._file.connect_to_write()
+            self._identity = identity
+        self._driver.execute("BEGIN IMMEDIATE")
+        return self._driver
+
+    async def _run_members(self, driver: sqlite3.Connection, members: list[Member]) -> bool:
+        """Run who waits and who comes meanwhile; whether it was cut short while there were more.
+
+        `members` gets those whose writes are to be committed.
+        """
+        loop = asyncio.get_running_loop()
+        closes_at = loop.time() + _LONGEST_BATCH
+        while self._someone_waits() or await self._someone_arrives():
+            if loop.time() > closes_at:
+                return True
+            driver.execute("SAVEPOINT member")
+            member = self._queue.popleft()
+            if await member.run(driver):
+                members.append(member)
+            else:
+                driver.execute("ROLLBACK TO member")
+            driver.execute("RELEASE member")
+        return False
+
+    async def _commit(self, driver: sqlite3.Connection) -> None:
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="awareness-commit")
+        work = self._thread.submit(driver.execute, "COMMIT")
+        try:
+            await asyncio.wrap_future(work)
+        except asyncio.CancelledError:
+            # The connection is still in use, so it cannot be closed before the disk has answered.
+            wait([work])
+            raise
+
+    def _someone_waits(self) -> bool:
+        while self._queue and not self._queue[0].is_waiting:
+            self._queue.popleft()
+        return bool(self._queue)
+
+    async def _someone_arrives(self) -> bool:
+        """The same after a look around: those woken by the last commit, or by one event, arrive together."""
+        await asyncio.sleep(0)
+        return self._someone_waits()
+
+    def _meaning(self, error: Exception) -> Exception:
+        """A new error for each who is told. No statement here is anyone's, so all errors mean unavailability."""
+        try:
+            if isinstance(error, sqlite3.Error):
+                refuse(error, self._file.path)
+        except AwarenessError as meaning:
+            return meaning
+        except sqlite3.Error:
+            pass
+        return StoreUnavailable(
+            f"The database {self._file.path} did not take the write ({error}); try again."
+        )
+
+    def _discard(self) -> None:
+        if self._driver is not None:
+            self._driver.close()
+        self._driver = self._identity = None

@@ -1,0 +1,77 @@
+"""One write transaction on its way through a shared commit: it waits for its turn, leaves, and waits for the commit."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from typing import TypeVar
+
+from awareness_core.errors import StoreUnavailable
+from awareness_sql.sqlite.patience import PATIENCE
+
+_Result = TypeVar("_Result")
+
+
+class Member:
+    """Its task calls `take_turn`, `leave` and `committed`; who runs the batch calls the others."""
+
+    def __init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._turn: asyncio.Future[sqlite3.Connection] = loop.create_future()
+        self._verdict: asyncio.Future[bool] = loop.create_future()
+        self._outcome: asyncio.Future[None] = loop.create_future()
+        self._timer = loop.call_later(PATIENCE, self._expire)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the turn is still to come: neither given, nor given up, nor too late."""
+        return not self._turn.done()
+
+    async def take_turn(self) -> sqlite3.Connection:
+        """Wait for the turn, at most `PATIENCE` seconds. Cancelled just when it came, it is given back."""
+        try:
+            return await self._turn
+        except asyncio.CancelledError:
+            if not self._turn.cancelled() and self._turn.exception() is None:
+                self.leave(succeeded=False)
+            raise
+        finally:
+            self._timer.cancel()
+
+    def leave(self, *, succeeded: bool) -> None:
+        """Give the connection back and say whether to keep what was written."""
+        _settle(self._verdict, succeeded)
+
+    async def committed(self) -> None:
+        """Wait for the commit. Raises `StoreUnavailable` when it failed."""
+        await self._outcome
+
+    async def run(self, driver: sqlite3.Connection) -> bool:
+        """Give it the turn and wait until it leaves; whether to keep what it wrote."""
+        _settle(self._turn, driver)
+        return await self._verdict
+
+    def refuse(self, error: Exception) -> None:
+        """Its turn will not come."""
+        if not self._turn.done():
+            self._turn.set_exception(error)
+
+    def acknowledge(self, error: Exception | None) -> None:
+        """The commit is over, and well if there is no `error`."""
+        if error is None:
+            _settle(self._outcome, None)
+        elif not self._outcome.done():
+            self._outcome.set_exception(error)
+
+    def _expire(self) -> None:
+        self.refuse(
+            StoreUnavailable(
+                f"The database was busy with other writes for {PATIENCE:.0f} seconds; try again."
+            )
+        )
+
+
+def _settle(future: asyncio.Future[_Result], result: _Result) -> None:
+    # A future that is done already was cancelled with the task that waited for it.
+    if not future.done():
+        future.set_result(result)

@@ -1,0 +1,173 @@
+"""The schema: what is kept, which rules the database enforces by itself, and what can be found without a search.
+
+Plain types that every database and driver passes through unchanged: texts, integers, booleans, bytes. Moments are whole
+milliseconds since 1970 in UTC, durations whole milliseconds, so that order and equality are exact everywhere; what the
+columns mean as values is `rows`' business. Every table of a company begins its keys with `company_id`.
+
+Who holds an address is decided by `employees.held_email_key`: the address while its person is active, else NULL, and
+unique over all companies. `migrations` brings a database to this state; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    ColumnElement,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    and_,
+    false,
+    literal_column,
+)
+
+SCHEMA_VERSION = "0001"
+"""The migration that leads here."""
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "%(table_name)s_pkey",
+        "fk": "%(table_name)s_%(column_0_N_name)s_fkey",
+        "uq": "%(table_name)s_%(column_0_N_name)s_key",
+        "ix": "%(table_name)s_%(column_0_N_name)s_idx",
+        "ck": "%(table_name)s_%(constraint_name)s_check",
+    }
+)
+
+# PostgreSQL would sort texts by the server's language; what is sorted here must sort as in every other store.
+_ID = Text().with_variant(Text(collation="C"), "postgresql")
+
+companies = Table(
+    "companies",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("name_key", _ID, nullable=False, unique=True),
+    Column("language", Text, nullable=False),
+    Column("sso_domains", Text, nullable=False),
+    Column("invitation_lifetime", BigInteger, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+)
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("company_id", _ID, ForeignKey("companies.id"), nullable=False),
+    Column("public_id", _ID, nullable=False, unique=True),
+    Column("secret_digest", LargeBinary, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("scopes", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger),
+    Column("revoked_at", BigInteger),
+    Column("last_used_at", BigInteger),
+    Index(None, "company_id", "created_at", "id"),
+)
+
+sectors = Table(
+    "sectors",
+    metadata,
+    Column("company_id", _ID, ForeignKey("companies.id"), primary_key=True),
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("name", Text, nullable=False),
+    Column("name_key", Text, nullable=False),
+    UniqueConstraint("company_id", "name_key"),
+)
+
+employees = Table(
+    "employees",
+    metadata,
+    Column("company_id", _ID, ForeignKey("companies.id"), primary_key=True),
+    Column("id", _ID, primary_key=True),
+    Column("external_id", Text),
+    Column("email", Text, nullable=False),
+    Column("email_key", Text, nullable=False),
+    Column("email_domain", Text, nullable=False),
+    Column("held_email_key", Text, unique=True),
+    Column("last_name", Text, nullable=False),
+    Column("first_name", Text, nullable=False),
+    Column("job_title", Text),
+    Column("phone", Text),
+    Column("address", Text),
+    Column("sector_id", BigInteger),
+    Column("state", Text, nullable=False),
+    Column("first_login_at", BigInteger),
+    Column("has_password", Boolean, nullable=False),
+    Column("last_attempt_at", BigInteger),
+    Column("last_sent_at", BigInteger),
+    Column("live_until", BigInteger),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("archived_at", BigInteger),
+    Column("search_text", Text, nullable=False),
+    UniqueConstraint("company_id", "external_id"),
+    ForeignKeyConstraint(["company_id", "sector_id"], ["sectors.company_id", "sectors.id"]),
+    CheckConstraint(
+        "held_email_key IS NULL OR (held_email_key = email_key AND state = 'active')", name="holds_address"
+    ),
+    Index(None, "company_id", "email_key"),
+    Index(None, "company_id", "sector_id", "id"),
+)
+
+
+def awaiting_password() -> ColumnElement[bool]:
+    """Active and without a password. Spelt out, not bound, or the index below would not be recognised."""
+    return and_(employees.c.state == literal_column("'active'"), employees.c.has_password == false())
+
+
+# Small where people have logged in, and then it saves reading the whole company to find the few who have not.
+Index(
+    "employees_awaiting_password_idx",
+    employees.c.company_id,
+    employees.c.id,
+    sqlite_where=awaiting_password(),
+    postgresql_where=awaiting_password(),
+)
+
+temporary_passwords = Table(
+    "temporary_passwords",
+    metadata,
+    Column("company_id", _ID, primary_key=True),
+    Column("employee_id", _ID, primary_key=True),
+    Column("digest", LargeBinary, primary_key=True),
+    Column("salt", LargeBinary, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    ForeignKeyConstraint(
+        ["company_id", "employee_id"], ["employees.company_id", "employees.id"], ondelete="CASCADE"
+    ),
+)
+
+campaigns = Table(
+    "campaigns",
+    metadata,
+    Column("company_id", _ID, ForeignKey("companies.id"), primary_key=True),
+    Column("id", _ID, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("starts_at", BigInteger),
+    Column("ends_at", BigInteger),
+    Column("listed_at", BigInteger, nullable=False),
+    Column("total", BigInteger, nullable=False),
+    Column("sent", BigInteger, nullable=False),
+    Column("opened", BigInteger, nullable=False),
+    Column("clicked", BigInteger, nullable=False),
+    Column("submitted", BigInteger, nullable=False),
+    Column("reported", BigInteger, nullable=False),
+    Column("errors", BigInteger, nullable=False),
+    Column("machine", BigInteger, nullable=False),
+    Index(None, "company_id", "listed_at", "id"),
+)
+
+schema_version = Table("alembic_version", MetaData(), Column("version_num", Text, primary_key=True))
+"""Alembic's own table; it is no part of `metadata`."""

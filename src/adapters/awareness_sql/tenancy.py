@@ -1,0 +1,124 @@
+"""The wall between companies: a statement reaches a connection through `Tenant` only, which adds the company to it.
+
+The one question across companies has a method of its own. What is not a plain statement on one table is refused, so
+that no query can slip by unbound.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager
+from itertools import islice
+
+from sqlalchemy import ColumnElement, Delete, Insert, Select, Table, Text, Update, bindparam
+
+from awareness_core.tenants import CompanyId
+from awareness_sql.engine import NO_PARAMETERS, Connection, Parameters, Statement, Value
+from awareness_sql.rows import Row, RowValues
+from awareness_sql.tables import companies
+
+KEYS = "keys"
+"""The parameter that a statement for `Tenant.fetch_keys` and its like has for its `OneOf`."""
+
+_TENANT = bindparam("tenant", type_=Text)
+_KEYS_AT_ONCE = 1000
+"""Few enough that one statement of a large look-up does not hold up the event loop."""
+
+
+class Tenant:
+    """A connection that sees and writes the rows of one company."""
+
+    def __init__(self, connection: Connection, company_id: CompanyId) -> None:
+        self._connection = connection
+        self._company_id = company_id
+
+    async def fetch(
+        self, statement: Statement, read: Callable[[Row], Value], parameters: Parameters = NO_PARAMETERS
+    ) -> list[Value]:
+        """The company's rows, each read by `read`."""
+        return await self._connection.fetch(bound(statement), self._named(parameters), read)
+
+    async def fetch_keys(
+        self, statement: Statement, read: Callable[[Row], Value], keys: Collection[str]
+    ) -> list[Value]:
+        """The company's rows that match any of `keys`. A row that matches several may be there several times."""
+        return await self._fetch_keys(bound(statement), read, keys)
+
+    async def fetch_keys_of_other_companies(
+        self, statement: Statement, read: Callable[[Row], Value], keys: Collection[str]
+    ) -> list[Value]:
+        """The rows that match any of `keys` and are *not* the company's: the one question across the wall."""
+        return await self._fetch_keys(_bound_to_others(statement), read, keys)
+
+    async def run(self, statement: Statement, parameters: Parameters = NO_PARAMETERS) -> int:
+        """Write to the company's rows; see `Connection.run`."""
+        return await self._connection.run(bound(statement), self._named(parameters))
+
+    async def run_keys(self, statement: Statement, keys: Collection[str]) -> int:
+        """Write to those of the company's rows that match any of `keys`."""
+        return sum([await self.run(statement, {KEYS: chunk}) for chunk in _chunks(keys)])
+
+    async def run_many(self, statement: Statement, rows: Iterable[RowValues]) -> int:
+        """Write to the company's rows once for each of `rows`; see `Connection.run_many`."""
+        return await self._connection.run_many(bound(statement), map(self._named, rows))
+
+    def all_or_nothing(self) -> AbstractAsyncContextManager[None]:
+        """See `Connection.all_or_nothing`."""
+        return self._connection.all_or_nothing()
+
+    async def _fetch_keys(
+        self, statement: Statement, read: Callable[[Row], Value], keys: Collection[str]
+    ) -> list[Value]:
+        found: list[Value] = []
+        for chunk in _chunks(keys):
+            found += await self._connection.fetch(statement, self._named({KEYS: chunk}), read)
+        return found
+
+    def _named(self, parameters: Parameters) -> Parameters:
+        return {**parameters, _TENANT.key: self._company_id}
+
+
+@functools.cache
+def bound(statement: Statement) -> Statement:
+    """`statement` on the rows of one company, whose id becomes its parameter `tenant`.
+
+    An insertion gets a parameter for each column of its table. Raises `TypeError` for a statement that is not on
+    exactly one table. Statements are kept for good: pass only those that the program makes once.
+    """
+    match statement:
+        case Select():
+            return statement.where(_owner(_table_of(statement)) == _TENANT)
+        case Insert(table=Table() as table):
+            own = _owner(table)
+            return statement.values(
+                {column: _TENANT if column is own else bindparam(column.name) for column in table.columns}
+            )
+        case Update(table=Table() as table) | Delete(table=Table() as table):
+            return statement.where(_owner(table) == _TENANT)
+        case _:
+            raise TypeError(f"cannot bind {type(statement).__name__} to a company")
+
+
+@functools.cache
+def _bound_to_others(statement: Statement) -> Statement:
+    if not isinstance(statement, Select):
+        raise TypeError("only a query may look at other companies")
+    return statement.where(_owner(_table_of(statement)) != _TENANT)
+
+
+def _table_of(statement: Select[*tuple[object, ...]]) -> Table:
+    origins = statement.get_final_froms()
+    if len(origins) != 1 or not isinstance(origins[0], Table):
+        raise TypeError("only a query on one table can be bound to a company")
+    return origins[0]
+
+
+def _owner(table: Table) -> ColumnElement[str]:
+    return companies.c.id if table is companies else table.c.company_id
+
+
+def _chunks(keys: Collection[str]) -> Iterator[list[str]]:
+    remaining = iter(keys)
+    while chunk := list(islice(remaining, _KEYS_AT_ONCE)):
+        yield chunk

@@ -1,0 +1,143 @@
+"""Writes to one company, as SQL: a few statements a call, never one a record.
+
+People are written in the order of their addresses, so that the transactions of two companies take the same locks in the
+same order wherever a database has locks smaller than itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from sqlalchemy import Table, Update, bindparam, delete, exists, false, insert, null, select, update
+
+from awareness_core.campaigns import Campaign, CampaignId
+from awareness_core.employees import EmployeeChange, EmployeeId, EmployeeState
+from awareness_core.errors import ConstraintViolated
+from awareness_core.passwords import TemporaryPassword
+from awareness_core.sectors import Sector
+from awareness_sql.engine import OneOf
+from awareness_sql.reading import SqlReading
+from awareness_sql.rows import (
+    Row,
+    RowValues,
+    campaign_row,
+    employee_row,
+    milliseconds_from,
+    password_row,
+    sector_row,
+)
+from awareness_sql.tables import campaigns, employees, sectors, temporary_passwords
+from awareness_sql.tenancy import KEYS
+
+
+def _rewrite(table: Table) -> Update:
+    """Every column of the row of that id, but those that say which row it is."""
+    written = [column for column in table.columns if column.name not in {"company_id", "id"}]
+    return (
+        update(table)
+        .where(table.c.id == bindparam("id"))
+        .values({column: bindparam(column.name) for column in written})
+    )
+
+
+_NEW_SECTOR = insert(sectors)
+_NEW_EMPLOYEE = insert(employees)
+_CHANGED_EMPLOYEE = _rewrite(employees)
+_LET_GO = (
+    update(employees).where(OneOf(employees.c.id, KEYS)).values(held_email_key=null(), external_id=null())
+)
+_NEW_PASSWORD = insert(temporary_passwords)
+_FORGOTTEN = delete(temporary_passwords).where(OneOf(temporary_passwords.c.employee_id, KEYS))
+_ATTEMPTED = (
+    update(employees)
+    .where(employees.c.id == bindparam("employee_id"))
+    .values(last_attempt_at=bindparam("created_at"))
+)
+_DELIVERED = (
+    update(employees)
+    .where(
+        employees.c.id == bindparam("employee_id"),
+        employees.c.state == EmployeeState.ACTIVE.value,
+        employees.c.has_password == false(),
+        exists().where(
+            temporary_passwords.c.company_id == employees.c.company_id,
+            temporary_passwords.c.employee_id == employees.c.id,
+            temporary_passwords.c.digest == bindparam("digest"),
+        ),
+    )
+    .values(last_sent_at=bindparam("created_at"), live_until=bindparam("expires_at"))
+)
+_CAMPAIGN_IDS = select(campaigns.c.id).where(OneOf(campaigns.c.id, KEYS))
+_NEW_CAMPAIGN = insert(campaigns)
+_CHANGED_CAMPAIGN = _rewrite(campaigns)
+
+
+class SqlTransaction(SqlReading):
+    """A `Transaction` through one connection."""
+
+    async def apply(self, *, changes: Sequence[EmployeeChange], sectors: Sequence[Sector] = ()) -> None:
+        """See `Transaction`. Raises `ConstraintViolated` for a person to change who is not this company's, too."""
+        in_email_order = sorted(changes, key=lambda change: change.after.email.key)
+        updates = [change for change in in_email_order if change.before is not None]
+        async with self._tenant.all_or_nothing():
+            await self._tenant.run_many(_NEW_SECTOR, map(sector_row, sectors))
+            # Whoever gives up an address or an external id does so before anybody takes one.
+            await self._tenant.run_keys(_LET_GO, [change.after.id for change in updates if _lets_go(change)])
+            found = await self._tenant.run_many(
+                _CHANGED_EMPLOYEE, (employee_row(change.after) for change in updates)
+            )
+            if found != len(updates):
+                raise ConstraintViolated("An employee to change does not exist.")
+            await self._tenant.run_many(
+                _NEW_EMPLOYEE,
+                (employee_row(change.after) for change in in_email_order if change.before is None),
+            )
+            await self.forget_passwords([change.after.id for change in updates if change.ends_access])
+
+    async def record_attempts(self, passwords: Sequence[TemporaryPassword]) -> None:
+        """See `Transaction`. Raises `ConstraintViolated` for an employee who is not this company's."""
+        async with self._tenant.all_or_nothing():
+            await self._tenant.run_many(_NEW_PASSWORD, map(password_row, passwords))
+            await self._tenant.run_many(_ATTEMPTED, map(_attempt_row, passwords))
+
+    async def record_deliveries(self, passwords: Sequence[TemporaryPassword]) -> None:
+        """See `Transaction`. A password destroyed meanwhile opens nothing, so it is noted for nobody."""
+        await self._tenant.run_many(_DELIVERED, map(password_row, passwords))
+
+    async def forget_passwords(self, employee_ids: Collection[EmployeeId]) -> None:
+        """See `Transaction`."""
+        await self._tenant.run_keys(_FORGOTTEN, employee_ids)
+
+    async def save_campaigns(self, campaigns: Sequence[Campaign]) -> None:
+        """See `Transaction`. Of two with one id in one call the last is kept."""
+        saved = {campaign.id: campaign for campaign in campaigns}
+        known = set(await self._tenant.fetch_keys(_CAMPAIGN_IDS, _campaign_id_from_row, saved))
+        rows = {campaign_id: campaign_row(campaign) for campaign_id, campaign in saved.items()}
+        await self._tenant.run_many(
+            _CHANGED_CAMPAIGN, (rows[campaign_id] for campaign_id in rows if campaign_id in known)
+        )
+        await self._tenant.run_many(
+            _NEW_CAMPAIGN, (rows[campaign_id] for campaign_id in rows if campaign_id not in known)
+        )
+
+
+def _lets_go(change: EmployeeChange) -> bool:
+    """Whether the person held an address or an external id that they do not hold afterwards."""
+    before, after = change.before, change.after
+    if before is None:
+        return False
+    keeps_address = after.is_active and after.email.key == before.email.key
+    return (before.is_active and not keeps_address) or (
+        before.external_id is not None and before.external_id != after.external_id
+    )
+
+
+def _attempt_row(password: TemporaryPassword) -> RowValues:
+    return {
+        "employee_id": password.employee_id,
+        "created_at": milliseconds_from(password.created_at),
+    }
+
+
+def _campaign_id_from_row(row: Row) -> CampaignId:
+    return CampaignId(row[0])
