@@ -180,7 +180,6 @@ def test_a_mail_server_needs_a_sender() -> None:
     [
         ("database_url", "sqlite:///awareness.db"),
         ("database_url", "sqlite:////var/lib/awareness.db"),
-        ("database_url", "postgresql://u:p@db.example.com/awareness"),
         ("limits_url", "redis://:p@cache.example.com:6379/0"),
         ("limits_url", "memory://"),
         ("public_url", "https://awareness.example.com/login"),
@@ -206,7 +205,8 @@ def test_a_value_that_fits_is_taken(name: str, value: str) -> None:
         ("database_url", "sqlite://"),
         ("database_url", "sqlite:///:memory:"),
         ("database_url", "mysql://u:p@h/d"),
-        ("database_url", "postgresql://u:p@h:port/d"),
+        ("database_url", "postgresql://u:p@h:5432/d"),
+        ("database_url", "sqlite:///a.db?mode=ro"),
         ("smtp_url", "mail.example.com:25"),
         ("smtp_url", "http://mail.example.com"),
         ("limits_url", "memcached://h"),
@@ -248,7 +248,7 @@ def test_a_toml_value_of_the_wrong_type_is_refused_by_name(name: str, value: str
 
 
 SECRETS = {
-    "database_url": "postgresql://user:hunter2secret@db/awareness",
+    "database_url": "sqlite:////srv/hunter2secret.db",
     "smtp_url": "smtp://user:hunter2secret@mail",
     "limits_url": "redis://:hunter2secret@cache",
     "metrics_token": "hunter2secret-token",

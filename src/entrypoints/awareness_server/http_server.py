@@ -9,19 +9,27 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import multiprocessing
+import os
 import signal
 import socket
+import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import attrs
 
 from awareness_server.exit_codes import CommandFailed, ExitCode
+from awareness_server.logs import granian_log_config, granian_log_level
 
 AsgiApp = Callable[..., Awaitable[None]]
 
 _GRACE_SECONDS = 30.0
-_CONNECT_ATTEMPTS_EVERY = 0.01
+_CONNECT_EVERY_SECONDS = 0.01
+_LOCAL = {"0.0.0.0", "::", "127.0.0.1"}  # noqa: S104 (not bound here)
+# Where one connects to what listens everywhere.
+_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (not bound here)
 
 
 @attrs.frozen(kw_only=True)
@@ -34,7 +42,7 @@ class Address:
     @property
     def url(self) -> str:
         """As one opens it from this machine."""
-        host = {"0.0.0.0": "localhost", "::": "localhost", "127.0.0.1": "localhost"}.get(self.ip, self.ip)  # noqa: S104 (shown, not bound)
+        host = "localhost" if self.ip in _LOCAL else self.ip
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
 
@@ -63,16 +71,29 @@ async def serve_app(app: AsgiApp, address: Address, *, on_ready: Callable[[], No
     `on_ready` is called once connections are answered. `address` comes from `claimed_port`, still open.
     """
     from granian.constants import Interfaces
+    from granian.log import LogLevels
     from granian.server.embed import Server
 
-    server = Server(app, address=address.ip, port=address.port, interface=Interfaces.ASGI, websockets=False)
+    server = Server(
+        app,
+        address=address.ip,
+        port=address.port,
+        interface=Interfaces.ASGI,
+        websockets=False,
+        log_level=LogLevels(granian_log_level()),
+        log_dictconfig=granian_log_config(),
+    )
     stopping = asyncio.Event()
-    _stop_on_signals(stopping)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
     serving = asyncio.ensure_future(server.serve())
-    announcing = asyncio.ensure_future(_announce(address, on_ready))
     waiting = asyncio.ensure_future(stopping.wait())
+    announcing = asyncio.ensure_future(
+        asyncio.to_thread(_call_when_answering, address, on_ready, stopping.is_set)
+    )
     try:
         await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        stopping.set()
         server.stop()  # type: ignore[no-untyped-call]
         await asyncio.wait({serving}, timeout=_GRACE_SECONDS)
         if serving.done():
@@ -82,23 +103,61 @@ async def serve_app(app: AsgiApp, address: Address, *, on_ready: Callable[[], No
             task.cancel()
 
 
-async def _announce(address: Address, on_ready: Callable[[], None]) -> None:
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address.ip, address.ip)  # noqa: S104 (connected to, not bound)
-    while True:
+def serve_workers(
+    load_app: Callable[[], AsgiApp], address: Address, *, workers: int, on_ready: Callable[[], None]
+) -> None:
+    """As `serve_app`, in so many processes; each calls `load_app`, which has to be picklable.
+
+    A process that dies is replaced, unless it does so again at once: then all stop, and `SystemExit` is raised.
+    """
+    from granian.constants import Interfaces
+    from granian.log import LogLevels
+    from granian.server import Server
+
+    server = Server(
+        "awareness",
+        address=address.ip,
+        port=address.port,
+        interface=Interfaces.ASGI,
+        websockets=False,
+        workers=workers,
+        workers_kill_timeout=int(_GRACE_SECONDS),
+        respawn_failed_workers=True,
+        log_level=LogLevels(granian_log_level()),
+        log_dictconfig=granian_log_config(),
+    )
+    stopped = threading.Event()
+    announcing = threading.Thread(target=_call_when_answering, args=(address, on_ready, stopped.is_set))
+    announcing.start()
+    try:
+        server.serve(target_loader=load_app, wrap_loader=False)
+    finally:
+        stopped.set()
+        announcing.join()
+
+
+def stop_with_parent() -> None:
+    """Make this worker stop gracefully when the process that started it is gone, killed perhaps."""
+    parent = multiprocessing.parent_process()
+
+    def follow() -> None:
+        if parent is not None:
+            parent.join()
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=follow, daemon=True).start()
+
+
+def _call_when_answering(address: Address, call: Callable[[], None], is_over: Callable[[], bool]) -> None:
+    place = (_ANY.get(address.ip, address.ip), address.port)
+    while not is_over():
         try:
-            _, writer = await asyncio.open_connection(host, address.port)
+            socket.create_connection(place, timeout=1).close()
         except OSError:
-            await asyncio.sleep(_CONNECT_ATTEMPTS_EVERY)
-            continue
-        writer.close()
-        on_ready()
-        return
-
-
-def _stop_on_signals(stopping: asyncio.Event) -> None:
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopping.set)
+            time.sleep(_CONNECT_EVERY_SECONDS)
+        else:
+            call()
+            return
 
 
 def _resolve(host: str, port: int) -> tuple[Any, ...]:

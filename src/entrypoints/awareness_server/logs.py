@@ -15,8 +15,9 @@ import structlog
 
 from awareness_server.redaction import Scrubber
 
+_GRANIAN = "_granian"
 # What these tell at "info" is in our own lines already, or on the way of every request.
-_QUIET = {"_granian": logging.ERROR, "alembic": logging.WARNING, "litestar": logging.WARNING}
+_QUIET = {_GRANIAN: logging.ERROR, "alembic": logging.WARNING, "litestar": logging.WARNING}
 
 _Event = MutableMapping[str, Any]
 
@@ -60,13 +61,18 @@ def configure_logs(*, log_format: str, log_level: str, secrets: Iterable[str] = 
         logging.getLogger(name).setLevel(logging.DEBUG if level == logging.DEBUG else max(level, quiet))
 
 
+def granian_log_level() -> str:
+    """For Granian's `log_level`: it would set its own otherwise."""
+    return logging.getLevelName(logging.getLogger(_GRANIAN).getEffectiveLevel()).lower()
+
+
 def granian_log_config() -> dict[str, Any]:
     """For Granian's `log_dictconfig`: leave the set-up above alone, and let its lines come through it."""
     return {
         "incremental": True,
         "formatters": {},
         "handlers": {},
-        "loggers": {"_granian": {"propagate": True}, "granian.access": {"propagate": True}},
+        "loggers": {_GRANIAN: {"propagate": True}, "granian.access": {"propagate": True}},
     }
 
 

@@ -5,9 +5,10 @@ Imports next to nothing by itself, so that a missing extra is told in words. Kno
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import traceback
-from importlib.util import find_spec
+from collections.abc import Sequence
 
 from awareness_server.exit_codes import CommandFailed, ExitCode
 
@@ -23,14 +24,25 @@ def main(arguments: list[str] | None = None) -> int:
     tokens = sys.argv[1:] if arguments is None else arguments
     try:
         return _run(tokens)
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         return _missing_module(error)
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except Exception as error:
+        # The last stop: a user is told in one line, and how to see the rest.
+        if "--debug" in tokens:
+            raise
+        kind = f"{type(error).__module__}.{type(error).__qualname__}"
+        return _end(
+            f"unexpected {kind}: {error}; this is a fault of the program, --debug shows where",
+            ExitCode.FAILURE,
+        )
 
 
 def _run(tokens: list[str]) -> int:
     from cyclopts import CycloptsError
 
-    from awareness_core.errors import AwarenessError, StoreUnavailable
+    from awareness_core.errors import AwarenessError, StoreUnavailable, ValidationFailed
     from awareness_server.cli import app
     from awareness_server.cli.invocation import is_debugging
     from awareness_server.cli.output import OutputClosed
@@ -40,8 +52,6 @@ def _run(tokens: list[str]) -> int:
         return result if isinstance(result, int) else ExitCode.OK
     except OutputClosed:
         return ExitCode.OUTPUT_CLOSED
-    except KeyboardInterrupt:
-        return ExitCode.INTERRUPTED
     except CycloptsError as error:
         error.verbose = False
         return _end(str(error), ExitCode.USAGE)
@@ -50,22 +60,39 @@ def _run(tokens: list[str]) -> int:
             traceback.print_exc()
         if isinstance(error, CommandFailed):
             return _end(error.message, error.code, details=error.details)
+        if isinstance(error, ValidationFailed) and len(error.faults) > 1:
+            details = [f"{fault.field}: {fault.message}" for fault in error.faults]
+            return _end("what was given is not valid", ExitCode.FAILURE, details=details)
         unavailable = isinstance(error, StoreUnavailable)
         return _end(error.message, ExitCode.UNAVAILABLE if unavailable else ExitCode.FAILURE)
 
 
-def _end(message: str, code: ExitCode, *, details: tuple[str, ...] = ()) -> int:
-    lines = (
-        f"awareness: {' '.join(message.split())}",
-        *(f"  {' '.join(detail.split())}" for detail in details),
-    )
-    sys.stderr.write("".join(f"{line}\n" for line in lines))
+def _end(message: str, code: ExitCode, *, details: Sequence[str] = ()) -> int:
+    lines = [f"awareness: {_on_one_line(message)}", *(f"  {_on_one_line(detail)}" for detail in details)]
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            sys.stderr.write("".join(f"{line}\n" for line in lines))
     return code
 
 
-def _missing_module(error: ModuleNotFoundError) -> int:
-    root = (error.name or "").partition(".")[0]
-    if root.startswith(_OUR_PACKAGES) or not root or find_spec(root) is not None:
+def _on_one_line(text: str) -> str:
+    # What users typed may be in it: a terminal must not act on it.
+    one_line = " ".join(text.splitlines())
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in one_line)
+
+
+def _missing_module(error: ImportError) -> int:
+    # A command's module is imported by cyclopts, which wraps what went wrong there.
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ModuleNotFoundError):
+        cause = cause.__cause__
+    if cause is None:
+        raise error
+    root = (cause.name or "").partition(".")[0]
+    if not root:
+        # Raised by hand, with the extra in the message.
+        return _end(str(cause), ExitCode.UNAVAILABLE)
+    if root.startswith(_OUR_PACKAGES):
         raise error
     extra = _EXTRA_OF.get(root, "server")
     return _end(

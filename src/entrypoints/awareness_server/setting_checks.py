@@ -16,7 +16,8 @@ from urllib.parse import SplitResult, urlsplit
 
 Check: TypeAlias = Callable[[object], object]
 
-_DATABASE_SCHEMES = ("sqlite", "postgresql")
+# In memory, where no second connection would find it.
+_NO_FILE = {"", "/", "/:memory:"}
 _MAIL_SCHEMES = ("smtp", "smtps")
 _TOKEN = re.compile(r"[\x21-\x7e]{16,}")
 _ENCODE = "percent-encode what is special in a password"
@@ -88,16 +89,11 @@ def folder(value: object) -> Path:
 
 
 def database_url(value: object) -> str:
-    """`sqlite:///file` (relative), `sqlite:////absolute/file`, or `postgresql://user:password@host/database`."""
-    expected = f"must be like sqlite:///awareness.db or postgresql://user:password@host/database; {_ENCODE}"
+    """`sqlite:///file` (from the working folder) or `sqlite:////absolute/file`."""
+    expected = "must be like sqlite:///awareness.db, or sqlite:////var/lib/awareness.db for a whole path"
     url = _split(value, expected)
-    scheme = url.scheme.partition("+")[0]
-    if scheme not in _DATABASE_SCHEMES:
+    if url.scheme != "sqlite" or url.netloc or url.query or url.fragment or url.path in _NO_FILE:
         raise BadValue(expected)
-    if scheme == "sqlite" and (url.netloc or url.path in {"", "/", "/:memory:"}):
-        raise BadValue(
-            f"{expected}; SQLite needs a file, with three slashes before a path from the working folder"
-        )
     return text(value)
 
 

@@ -80,3 +80,9 @@ def check_of(name: str) -> Check:
 def is_secret(name: str) -> bool:
     """Whether it may hold a password; such a one can also be read from a file named by `<name>_file`."""
     return bool(attrs.fields_dict(Settings)[name].metadata[_HIDDEN])
+
+
+def secrets_of(settings: Settings) -> tuple[str, ...]:
+    """The secret values in force, for what keeps them out of logs."""
+    values = (getattr(settings, name) for name in setting_names() if is_secret(name))
+    return tuple(str(value) for value in values if value)

@@ -18,6 +18,7 @@ from awareness_server.exit_codes import CommandFailed
 if TYPE_CHECKING:
     from awareness_core.ports import Ports
     from awareness_core.tenants import Company
+    from awareness_server.setting_sources import Configuration
     from awareness_server.settings import Settings
 
 
@@ -44,15 +45,20 @@ def is_debugging() -> bool:
     return _current.get(_DEFAULT).debug
 
 
-def current_settings(**flags: object) -> Settings:
-    """The settings of this run; `flags` that are not None outrank all other sources.
+def current_configuration(**flags: object) -> Configuration:
+    """The settings of this run with their origins; `flags` that are not None outrank all other sources.
 
     Raises `SettingsInvalid` with everything that is wrong.
     """
-    from awareness_server.setting_sources import load_settings
+    from awareness_server.setting_sources import read_settings
 
     given = {name: value for name, value in flags.items() if value is not None}
-    return load_settings(config=_current.get(_DEFAULT).config, flags=given)
+    return read_settings(config=_current.get(_DEFAULT).config, flags=given)
+
+
+def current_settings(**flags: object) -> Settings:
+    """As `current_configuration`, the settings alone."""
+    return current_configuration(**flags).settings
 
 
 @asynccontextmanager

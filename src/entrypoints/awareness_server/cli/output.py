@@ -18,7 +18,7 @@ from cyclopts import Parameter
 
 from awareness_core.pages import Page
 from awareness_core.periods import spell_moment
-from awareness_server.exit_codes import ExitCode
+from awareness_server.exit_codes import CommandFailed, ExitCode
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,7 +60,7 @@ def write_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right:
     from rich.table import Table
     from rich.text import Text
 
-    on_terminal = sys.stdout.isatty()
+    on_terminal = sys.stdout is not None and sys.stdout.isatty()
     table = Table(
         box=box.SIMPLE_HEAD if on_terminal else None, pad_edge=False, header_style="bold", show_edge=False
     )
@@ -102,6 +102,8 @@ def pagination(page: Page[object]) -> JsonValue:
 
 def say(text: str) -> None:
     """A line on stderr: a hint, a warning, what is going on. A closed stderr is nobody's loss."""
+    if sys.stderr is None:
+        return
     try:
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
@@ -114,7 +116,9 @@ def progress_bar(label: str, *, total: int | None) -> Iterator[Progress]:
     """A rich progress display on stderr with one task (id 0), and nothing at all when stderr is no terminal."""
     from rich.progress import Progress
 
-    with Progress(console=_error_console(), transient=True, disable=not sys.stderr.isatty()) as progress:
+    with Progress(
+        console=_error_console(), transient=True, disable=sys.stderr is None or not sys.stderr.isatty()
+    ) as progress:
         progress.add_task(label, total=total)
         yield progress
 
@@ -126,13 +130,17 @@ def _error_console() -> Console:
 
 
 def _write(text: str) -> None:
+    if sys.stdout is None:
+        raise OutputClosed
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
         # Python flushes stdout once more when it exits, and would complain then.
         _discard(sys.stdout.fileno())
-        raise OutputClosed from None
+        if isinstance(error, BrokenPipeError):
+            raise OutputClosed from None
+        raise CommandFailed(f"the output cannot be written: {error.strerror}") from error
 
 
 def _discard(descriptor: int) -> None:
