@@ -8,17 +8,14 @@ Choice: decisions/007.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from collections.abc import Set as AbstractSet
-from datetime import UTC, datetime
 
 import attrs
 
 from awareness_core.emails import EmailKey, InvalidEmail, parse_email
-from awareness_core.employees import Employee, EmployeeRecord
+from awareness_core.employees import Employee, EmployeeId, EmployeeRecord, address_precedence
 from awareness_core.records import InvalidRecord
+from awareness_core.rollcall import Rollcall
 from awareness_core.texts import normal_text
-
-_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 @attrs.frozen(kw_only=True)
@@ -35,28 +32,30 @@ class Match:
 
 
 class PeopleIndex:
-    """The people of one company by external id and by address."""
+    """The people of one company by external id and by address, as they were before the payload.
 
-    def __init__(self, employees: Iterable[Employee]) -> None:
+    `employees` are they as they are now; `rollcall` knows what the payload has changed so far.
+    """
+
+    def __init__(self, employees: Iterable[Employee], rollcall: Rollcall) -> None:
+        self._rollcall = rollcall
         self._by_external_id: dict[str, Employee] = {}
-        self._active_by_email: dict[EmailKey, Employee] = {}
-        self._archived_by_email: dict[EmailKey, Employee] = {}
+        self._by_email: dict[EmailKey, Employee] = {}
+        self._holders: dict[EmailKey, EmployeeId] = {}
         for person in employees:
             if person.external_id is not None:
                 self._by_external_id[person.external_id] = person
             if person.is_active:
-                self._active_by_email[person.email.key] = person
-            else:
-                earlier = self._archived_by_email.get(person.email.key)
-                if earlier is None or _recency(person) > _recency(earlier):
-                    self._archived_by_email[person.email.key] = person
+                self._holders[person.email.key] = person.id
+            if not rollcall.is_mover(person.id):
+                other = self._by_email.get(person.email.key)
+                if other is None or address_precedence(person) > address_precedence(other):
+                    self._by_email[person.email.key] = person
 
     def match(self, record: EmployeeRecord) -> Match:
         """Whom `record` means. Total: every record means somebody known or somebody new."""
         with_id = None if record.external_id is None else self._by_external_id.get(record.external_id)
-        with_email = self._active_by_email.get(record.email.key) or self._archived_by_email.get(
-            record.email.key
-        )
+        with_email = self._meant_by_email(record.email.key)
         if with_id is not None:
             if with_email is None or self._has_address(with_id, record.email.key, with_email):
                 return Match(person=with_id)
@@ -68,6 +67,16 @@ class PeopleIndex:
         if with_email.external_id is None:
             return Match(person=with_email, linked=True)
         return Match(rival=with_email)
+
+    def holds(self, person: Employee) -> bool:
+        """Whether `person`, given as they were, is active and holds that address to this moment."""
+        return self._holders.get(person.email.key) == person.id
+
+    def _meant_by_email(self, email_key: EmailKey) -> Employee | None:
+        found, moved = self._by_email.get(email_key), self._rollcall.former_holder(email_key)
+        if found is None or moved is None:
+            return found or moved
+        return max(found, moved, key=address_precedence)
 
     @staticmethod
     def _has_address(person: Employee, key: EmailKey, holder: Employee) -> bool:
@@ -96,23 +105,3 @@ def mentioned_email_keys(records: Iterable[EmployeeRecord | InvalidRecord]) -> f
         except InvalidEmail:
             continue
     return frozenset(keys)
-
-
-def missing(
-    rostered: Iterable[Employee], *, external_ids: AbstractSet[str], email_keys: AbstractSet[EmailKey]
-) -> tuple[Employee, ...]:
-    """Those of `rostered` whom a payload mentions neither by external id nor by address; by id."""
-    return tuple(
-        sorted(
-            (
-                person
-                for person in rostered
-                if person.external_id not in external_ids and person.email.key not in email_keys
-            ),
-            key=lambda person: person.id,
-        )
-    )
-
-
-def _recency(person: Employee) -> tuple[datetime, str]:
-    return (person.archived_at or _LONG_AGO, person.id)

@@ -55,7 +55,8 @@ class UnresolvableSector(ValueError):
 class SectorDirectory:
     """The sectors of one company during one plan, with those the plan would create.
 
-    The only mutable thing in the core's planning; it lives as long as one call of `plan_sync`.
+    It lives as long as the planning of one payload. A number means a sector that existed before the payload: nobody
+    can have been told the number of one that the payload itself creates.
     """
 
     def __init__(self, sectors: Iterable[Sector]) -> None:
@@ -90,7 +91,7 @@ class SectorDirectory:
             raise UnresolvableSector(UNKNOWN_SECTOR)
         sector = Sector(id=SectorId(self._next_id), name=" ".join(reference.name.split()))
         self._next_id += 1
-        self._by_id[sector.id] = self._by_key[sector.key] = sector
+        self._by_key[sector.key] = sector
         self._created.append(sector)
         return sector
 

@@ -86,6 +86,7 @@ class Candidates:
 class SyncPlan:
     """What to write and what to answer. Empty `changes` and `sectors` mean that nothing is written at all.
 
+    `items` are in the order of the records but for those at the positions `deferred`, which later records decide.
     `absentees` are archived, by `changes` too, because the payload left them out.
     """
 
@@ -93,6 +94,7 @@ class SyncPlan:
     summary: SyncSummary
     changes: tuple[EmployeeChange, ...] = ()
     sectors: tuple[Sector, ...] = ()
+    deferred: tuple[int, ...] = ()
     absentees: tuple[Employee, ...] = ()
     rostered: int | None = None
 

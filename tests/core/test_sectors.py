@@ -29,7 +29,7 @@ def test_finding_or_creating_agrees_with_a_plain_list(
     directory = SectorDirectory(known)
     model = [(int(sector.id), sector.name) for sector in known]
 
-    expected = [_naive(model, reference, create=True) for reference in references]
+    expected = [_naive(model, reference, known=known, create=True) for reference in references]
 
     assert expected == [_answer(directory, reference, create=True) for reference in references]
     assert model == [(sector.id, sector.name) for sector in (*known, *directory.created)]
@@ -42,12 +42,12 @@ def test_looking_creates_nothing(
     directory = SectorDirectory(known)
     model = [(int(sector.id), sector.name) for sector in known]
     for reference in references:
-        _naive(model, reference, create=True)
+        _naive(model, reference, known=known, create=True)
         _answer(directory, reference, create=True)
 
     found = _answer(directory, sought, create=False)
 
-    assert _naive(model, sought, create=False) == found
+    assert _naive(model, sought, known=known, create=False) == found
     assert len(model) == len(known) + len(directory.created)
 
 
@@ -105,12 +105,15 @@ def test_the_first_spelling_of_a_name_is_kept() -> None:
     assert (first,) == directory.created
 
 
-def test_a_created_sector_is_found_by_its_number_at_once() -> None:
+def test_a_created_sector_has_no_number_that_the_same_payload_could_know() -> None:
     directory = SectorDirectory([Sector(id=SectorId(11), name="A")])
 
     created = directory.find_or_create(SectorReference(name="B"))
 
-    assert created == directory.find(SectorReference(id="12"))
+    assert created.id == SectorId(12)
+    with pytest.raises(UnresolvableSector) as refusal:
+        directory.find(SectorReference(id="12"))
+    assert refusal.value.code == "unknown_sector"
 
 
 @pytest.mark.parametrize(
@@ -176,13 +179,17 @@ def _answer(directory: SectorDirectory, reference: SectorReference, *, create: b
     return None if sector is None else (sector.id, sector.name)
 
 
-def _naive(model: list[tuple[int, str]], reference: SectorReference, *, create: bool) -> Answer:
-    """The rule of `domain-rules`, told without indexes: walk the list."""
+def _naive(
+    model: list[tuple[int, str]], reference: SectorReference, *, known: list[Sector], create: bool
+) -> Answer:
+    """The rule, told without indexes: walk the list."""
     named = None
     if reference.name is not None:
         named = next((row for row in model if folded_name(row[1]) == folded_name(reference.name)), None)
     if reference.id is not None:
-        numbered = next((row for row in model if str(row[0]) == reference.id), None)
+        numbered = next(
+            ((sector.id, sector.name) for sector in known if str(sector.id) == reference.id), None
+        )
         if numbered is None:
             return "unknown_sector"
         return numbered if reference.name is None or named == numbered else "sector_conflict"

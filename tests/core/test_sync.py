@@ -235,7 +235,10 @@ def test_an_address_conflict_is_told_only_when_no_larger_set_of_records_could_su
     refused = [
         (record, item)
         for record, item in zip(payload, plan.items, strict=True)
-        if item.error in conflicts and isinstance(record, EmployeeRecord)
+        # An unknown leaver asks for no address; that they look like somebody else is what is told.
+        if item.error in conflicts
+        and isinstance(record, EmployeeRecord)
+        and record.presence is not Presence.LEAVING
     ]
     asked_for = {record.email.key for record, _ in refused}
     movers = {item.id for _, item in refused if item.id is not None}

@@ -1,0 +1,78 @@
+"""What the records seen so far of one payload have claimed, so that a payload can be planned in chunks.
+
+A payload of any length is planned as if it were seen at once: later chunks meet the directory as earlier ones left it,
+and this is what they must know beyond that. It grows with the identities in the payload, not with the records.
+"""
+
+from __future__ import annotations
+
+from awareness_core.emails import EmailKey, InvalidEmail, parse_email
+from awareness_core.employees import Employee, EmployeeId, EmployeeRecord, address_precedence
+from awareness_core.records import InvalidRecord
+from awareness_core.texts import normal_text
+
+
+class Rollcall:
+    """The identities of one payload. Lives as long as the planning of it."""
+
+    def __init__(self) -> None:
+        self._claimed_external_ids: set[str] = set()
+        self._claimed_email_keys: set[EmailKey] = set()
+        self._mentioned_external_ids: set[str] = set()
+        self._mentioned_email_keys: set[EmailKey] = set()
+        self._movers: dict[EmployeeId, Employee] = {}
+        self._mover_of: dict[EmailKey, Employee] = {}
+
+    def mention(self, record: EmployeeRecord | InvalidRecord) -> None:
+        """Note whom a record names that does not count. A person named by anything is not missing."""
+        if record.external_id:
+            self._mentioned_external_ids.add(normal_text(record.external_id))
+        try:
+            email = parse_email(record.email) if isinstance(record, InvalidRecord) else record.email
+        except InvalidEmail:
+            return
+        self._mentioned_email_keys.add(email.key)
+
+    def claim(self, record: EmployeeRecord, person: Employee | None) -> bool:
+        """Let a record count, or answer False when an earlier one of the payload means the same person."""
+        email_key, external_id = record.email.key, record.external_id
+        if (
+            email_key in self._claimed_email_keys
+            or (external_id is not None and external_id in self._claimed_external_ids)
+            or (person is not None and self.is_mover(person.id))
+            or (person is not None and person.external_id in self._claimed_external_ids)
+        ):
+            # A record that does not count claims nothing: later ones are compared with the first alone.
+            return False
+        self._claimed_email_keys.add(email_key)
+        if external_id is not None:
+            self._claimed_external_ids.add(external_id)
+        if person is not None:
+            if person.external_id is not None:
+                self._claimed_external_ids.add(person.external_id)
+            if person.email.key != email_key:
+                self._move(person)
+        return True
+
+    def is_mover(self, employee_id: EmployeeId) -> bool:
+        """Whether an earlier record meant this person and asked for another address than they had."""
+        return employee_id in self._movers
+
+    def former_holder(self, email_key: EmailKey) -> Employee | None:
+        """Who had this address before this payload and was asked away from it, as they were before."""
+        return self._mover_of.get(email_key)
+
+    def is_mentioned(self, *, external_id: str | None, email_key: EmailKey | None = None) -> bool:
+        """Whether any record so far names this external id or this address."""
+        return (
+            external_id in self._claimed_external_ids
+            or external_id in self._mentioned_external_ids
+            or email_key in self._claimed_email_keys
+            or email_key in self._mentioned_email_keys
+        )
+
+    def _move(self, person: Employee) -> None:
+        self._movers[person.id] = person
+        other = self._mover_of.get(person.email.key)
+        if other is None or address_precedence(person) > address_precedence(other):
+            self._mover_of[person.email.key] = person

@@ -1,0 +1,273 @@
+"""The passes over one chunk of records: who is meant, which sectors exist, who gets which address, what to write.
+
+It keeps nothing between chunks; what a payload has claimed so far is the `Rollcall`'s, and `sync` puts the chunks
+together. Rules: docs/explanation/sync.md; Choice: decisions/007.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+import attrs
+
+from awareness_core.absent import ABSENT
+from awareness_core.chains import follow_chains
+from awareness_core.employees import (
+    TRANSITIONS,
+    Action,
+    Employee,
+    EmployeeChange,
+    EmployeeId,
+    EmployeeRecord,
+    EmployeeState,
+    Presence,
+    Transition,
+    amend,
+    hire,
+)
+from awareness_core.matching import Match, PeopleIndex
+from awareness_core.records import InvalidRecord
+from awareness_core.rollcall import Rollcall
+from awareness_core.sectors import SectorDirectory, SectorId, UnresolvableSector
+from awareness_core.sync_plan import Candidates, SyncError, SyncItem, SyncWarning
+
+_NOBODY = -1
+"""The position of whom one waits for who is in no entry, and therefore never makes way."""
+
+_UNMATCHED = Match()
+
+
+@attrs.define(kw_only=True)
+class Entry:
+    """One record on its way through the plan."""
+
+    record: EmployeeRecord | InvalidRecord
+    match: Match = _UNMATCHED
+    transition: Transition | None = None
+    error: SyncError | None = None
+    takes_email: bool = True
+    is_deferred: bool = False
+
+
+class Chunk:
+    """The passes over the records of one chunk: who is meant, which sectors exist, who gets which address."""
+
+    def __init__(
+        self,
+        records: Sequence[EmployeeRecord | InvalidRecord],
+        candidates: Candidates,
+        rollcall: Rollcall,
+        sectors: SectorDirectory,
+        *,
+        is_whole: bool,
+        is_last: bool,
+    ) -> None:
+        self.entries = [Entry(record=record) for record in records]
+        self._rollcall = rollcall
+        self._people = PeopleIndex(candidates.employees, rollcall)
+        self._sectors = sectors
+        self._held_elsewhere = candidates.held_elsewhere
+        self._is_whole = is_whole
+        self._is_last = is_last
+        self._entry_of: dict[EmployeeId, int] = {}
+
+    def conclude(
+        self, entry: Entry, *, new_ids: Iterator[EmployeeId], now: datetime
+    ) -> tuple[SyncItem, EmployeeChange | None]:
+        """The answer for one entry, and the write it asks for."""
+        record, person = entry.record, entry.match.person
+        if isinstance(record, InvalidRecord):
+            return _failed_validation(record), None
+        if entry.error is not None or entry.transition is None:
+            return _item(record, person, Action.FAILED, error=entry.error), None
+        if entry.transition.next is None:
+            return _item(record, None, entry.transition.action, warning=SyncWarning.UNKNOWN_LEAVER), None
+        sector_id = self._sector_id(record, person)
+        if person is None:
+            hired = hire(record, employee_id=next(new_ids), sector_id=sector_id, now=now)
+            return _item(record, hired, Action.CREATED), EmployeeChange(before=None, after=hired)
+        email = record.email if entry.takes_email else person.email
+        amended = amend(
+            person, record, email=email, sector_id=sector_id, next_state=entry.transition.next, now=now
+        )
+        warning = _warning(entry, record, person)
+        if amended is person:
+            return _item(record, person, Action.SKIPPED, warning=warning), None
+        return (
+            _item(record, amended, entry.transition.action, warning=warning),
+            EmployeeChange(before=person, after=amended),
+        )
+
+    def replaced(self) -> list[Employee]:
+        """Whose mailbox a record of this chunk takes over without their being listed."""
+        return [
+            entry.match.rival
+            for entry in self.entries
+            if entry.match.rival is not None
+            and entry.error is None
+            and not entry.is_deferred
+            and self._replaces(entry, entry.match.rival)
+        ]
+
+    def match_all(self, *, was_deferred: bool) -> None:
+        """Find whom each record means, and let the first of those who mean the same person count."""
+        for position, entry in enumerate(self.entries):
+            record = entry.record
+            if isinstance(record, InvalidRecord):
+                self._rollcall.mention(record)
+                entry.error = SyncError.VALIDATION_ERROR
+                continue
+            entry.match = self._people.match(record)
+            person = entry.match.person
+            if not was_deferred and not self._rollcall.claim(record, person):
+                self._rollcall.mention(record)
+                entry.error = SyncError.DUPLICATE_IN_PAYLOAD
+                entry.match = _UNMATCHED
+                continue
+            if person is not None:
+                self._entry_of[person.id] = position
+            entry.transition = TRANSITIONS[None if person is None else person.state, self._presence(record)]
+
+    def _presence(self, record: EmployeeRecord) -> Presence:
+        # A whole directory lists those who are there, so being listed means being present.
+        if record.presence is Presence.UNSTATED and self._is_whole:
+            return Presence.PRESENT
+        return record.presence
+
+    def check_sectors(self) -> None:
+        """Refuse records whose sector cannot be; creates none yet, as the record may still fail otherwise."""
+        for entry in self.entries:
+            if isinstance(entry.record, InvalidRecord) or entry.error is not None or not entry.record.sector:
+                continue
+            try:
+                self._sectors.find(entry.record.sector)
+            except UnresolvableSector as error:
+                entry.error = SyncError(error.code)
+
+    def _sector_id(self, record: EmployeeRecord, person: Employee | None) -> SectorId | None:
+        if record.sector is ABSENT:
+            return None if person is None else person.sector_id
+        return None if record.sector is None else self._sectors.find_or_create(record.sector).id
+
+    def share_addresses(self) -> None:
+        """Let each address go to who asks for it, as far as those who have it now make way.
+
+        An entry waits for at most one other, the one of the person who holds the address it asks for; addresses asked
+        for are distinct, so the waiting forms chains and rings, and a ring is a swap that succeeds.
+        """
+        waits_for: dict[int, int] = {}
+        for position, entry in enumerate(self.entries):
+            record, rival = entry.record, entry.match.rival
+            if isinstance(record, InvalidRecord) or entry.transition is None or entry.error is not None:
+                continue
+            if entry.transition.next is None:
+                self._judge_unknown_leaver(entry)
+            elif self._keeps_address(entry, record):
+                continue
+            elif record.email.key in self._held_elsewhere:
+                self._deny(entry, record, SyncError.EMAIL_CONFLICT_OTHER_TENANT)
+            elif rival is not None and self._people.holds(rival) and not self._replaces(entry, rival):
+                waits_for[position] = self._entry_of.get(rival.id, _NOBODY)
+        stuck = {position for position, entry in enumerate(self.entries) if entry.error is not None}
+        for position in follow_chains(waits_for, stuck=stuck | {_NOBODY}, free=self._leaving(waits_for)):
+            entry = self.entries[position]
+            if not self._is_last:
+                entry.is_deferred = True
+            elif isinstance(entry.record, EmployeeRecord):
+                self._deny(entry, entry.record, _conflict(entry))
+
+    def _leaving(self, waits_for: Mapping[int, int]) -> frozenset[int]:
+        # A leaver makes way in any case, but in its own chunk only when it is not itself deferred.
+        return frozenset(
+            position
+            for position, entry in enumerate(self.entries)
+            if _is_leaving(entry) and (self._is_last or position not in waits_for)
+        )
+
+    @staticmethod
+    def _judge_unknown_leaver(entry: Entry) -> None:
+        # An unknown leaver asks for nothing, but one who looks like a known person under another id is an error to be
+        # seen: it may be the known person who is leaving.
+        if entry.match.rival is not None and entry.match.rival.is_active:
+            entry.error = SyncError.EXTERNAL_ID_CONFLICT
+
+    def _keeps_address(self, entry: Entry, record: EmployeeRecord) -> bool:
+        person = entry.match.person
+        if person is None or person.email.key != record.email.key:
+            return False
+        # Coming back means holding the address again, which others may have taken meanwhile.
+        return entry.transition is not None and (
+            person.is_active or entry.transition.next is not EmployeeState.ACTIVE
+        )
+
+    @staticmethod
+    def _deny(entry: Entry, record: EmployeeRecord, error: SyncError) -> None:
+        # Nobody who leaves is kept by an address: the rest of what the record says is done without it.
+        if record.presence is Presence.LEAVING:
+            entry.takes_email = False
+        else:
+            entry.error = error
+
+    def _replaces(self, entry: Entry, rival: Employee) -> bool:
+        # A recycled mailbox must not inherit a history: in a whole directory that no longer lists the external id of
+        # its holder, the holder has left when somebody else comes to hold the address.
+        return (
+            self._is_last
+            and self._is_whole
+            and entry.transition is not None
+            and entry.transition.next is EmployeeState.ACTIVE
+            and rival.is_active
+            and rival.external_id is not None
+            and not self._rollcall.is_mentioned(external_id=rival.external_id)
+        )
+
+
+def _is_leaving(entry: Entry) -> bool:
+    return (
+        entry.error is None and entry.transition is not None and entry.transition.action is Action.DEACTIVATED
+    )
+
+
+def _conflict(entry: Entry) -> SyncError:
+    return SyncError.EMAIL_CONFLICT if entry.match.person is not None else SyncError.EXTERNAL_ID_CONFLICT
+
+
+def _warning(entry: Entry, record: EmployeeRecord, person: Employee) -> SyncWarning | None:
+    if not entry.takes_email:
+        return SyncWarning.EMAIL_NOT_UPDATED
+    if entry.match.linked:
+        return SyncWarning.LINKED_BY_EMAIL
+    rival = entry.match.rival
+    if rival is not None and not rival.is_active and person.email.key != record.email.key:
+        return SyncWarning.EMAIL_TAKEN_FROM_ARCHIVED
+    return None
+
+
+def _item(
+    record: EmployeeRecord,
+    person: Employee | None,
+    action: Action,
+    *,
+    error: SyncError | None = None,
+    warning: SyncWarning | None = None,
+) -> SyncItem:
+    return SyncItem(
+        external_id=record.external_id if record.external_id or person is None else person.external_id,
+        email=record.email.text,
+        action=action,
+        id=None if person is None else person.id,
+        error=error,
+        warning=warning,
+        employee=person,
+    )
+
+
+def _failed_validation(record: InvalidRecord) -> SyncItem:
+    return SyncItem(
+        external_id=record.external_id,
+        email=record.email,
+        action=Action.FAILED,
+        error=SyncError.VALIDATION_ERROR,
+        faults=record.faults,
+    )

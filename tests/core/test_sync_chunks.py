@@ -1,0 +1,121 @@
+"""Planning a payload in chunks comes to the same as planning it at once."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import attrs
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from awareness_core.employees import Employee, EmployeeId, EmployeeRecord, Presence
+from awareness_core.records import InvalidRecord
+from awareness_core.sync import PayloadPlanner, archivals
+from awareness_core.sync_plan import Candidates, SyncError, SyncItem
+from tests.core import strategies as draw
+from tests.core.test_sync import PAYLOADS, Payload, applied, directories, fresh_ids, plan_of, told
+from tests.core.test_sync_rows import A, B, person, record
+
+
+def in_chunks(
+    payload: Sequence[EmployeeRecord | InvalidRecord], before: Candidates, size: int
+) -> tuple[list[SyncItem], Candidates, set[str]]:
+    """Items in the order of the payload, the directory afterwards, and the ids of the absentees."""
+    planner = PayloadPlanner(before.sectors, is_whole_directory=before.rostered is not None)
+    ids = fresh_ids()
+    state = before
+    items: dict[int, SyncItem] = {}
+    deferred: list[int] = []
+    for start in range(0, len(payload), size):
+        chunk = payload[start : start + size]
+        plan = planner.plan_chunk(chunk, state, new_ids=ids, now=draw.NOW)
+        state = applied(plan, state)
+        deferred.extend(start + position for position in plan.deferred)
+        decided = [start + position for position in range(len(chunk)) if position not in plan.deferred]
+        items.update(zip(decided, plan.items, strict=True))
+    rest = planner.plan_chunk(
+        [payload[position] for position in deferred],
+        state,
+        new_ids=ids,
+        now=draw.NOW,
+        is_last=True,
+        was_deferred=True,
+    )
+    state = applied(rest, state)
+    items.update(zip(deferred, rest.items, strict=True))
+    absentees = [
+        person_
+        for person_ in state.rostered or ()
+        if planner.is_missing(person_.external_id, person_.email.key)
+    ]
+    absentees.extend(planner.replaced)
+    final = applied(attrs.evolve(rest, changes=archivals(absentees, now=draw.NOW), sectors=()), state)
+    return [items[position] for position in range(len(payload))], final, {person_.id for person_ in absentees}
+
+
+def portrait(person: Employee, sectors: Candidates) -> tuple[object, ...]:
+    """Somebody as a reader sees them, without the ids that a plan hands out."""
+    names = {sector.id: sector.key for sector in sectors.sectors}
+    known = person.id if not person.id.startswith("new-") else None
+    plain = attrs.evolve(person, id=draw.numbered_id(0), sector_id=None)
+    return known, names.get(person.sector_id) if person.sector_id else None, plain
+
+
+def contents(candidates: Candidates) -> set[tuple[object, ...]]:
+    """The directory as a set of portraits."""
+    return {portrait(person_, candidates) for person_ in candidates.employees}
+
+
+@given(PAYLOADS, directories(), st.integers(min_value=1, max_value=3))
+@example([record(B, "1"), record(A, "2")], Candidates(employees=[person(1, A, "1"), person(2, B, "2")]), 1)
+@example(
+    # A leaver keeps an address that an earlier chunk asked for and may then have.
+    [record(B, "1"), record("c@x.example", "2", Presence.LEAVING)],
+    Candidates(employees=[person(1, A, "1"), person(2, B, "2"), person(3, "c@x.example", "3")]),
+    1,
+)
+@example(
+    # The address of somebody who moved away earlier in the payload is not an archived namesake's again.
+    [record(B, "1"), record(A, "9")],
+    Candidates(employees=[person(1, A, "1"), person(2, A, archived=True)]),
+    1,
+)
+def test_chunks_come_to_the_same_as_the_whole(payload: Payload, before: Candidates, size: int) -> None:
+    whole = plan_of(payload, before)
+    items, after, absentees = in_chunks(payload, before, size)
+
+    assert [told(item) for item in items] == [told(item) for item in whole.items]
+    assert contents(after) == contents(applied(whole, before))
+    assert absentees == {person_.id for person_ in whole.absentees}
+
+
+@given(PAYLOADS, directories(), st.integers(min_value=1, max_value=3))
+def test_after_every_chunk_no_address_has_two_holders(
+    payload: Payload, before: Candidates, size: int
+) -> None:
+    planner = PayloadPlanner(before.sectors, is_whole_directory=before.rostered is not None)
+    state = before
+    for start in range(0, len(payload), size):
+        plan = planner.plan_chunk(
+            payload[start : start + size], state, new_ids=fresh_ids_from(start), now=draw.NOW
+        )
+        state = applied(plan, state)
+        held = [person_.email.key for person_ in state.employees if person_.is_active]
+
+        assert len(held) == len(set(held))
+
+
+def fresh_ids_from(start: int) -> Iterator[EmployeeId]:
+    """Ids that no earlier chunk was given."""
+    return (EmployeeId(f"new-{start}-{number}") for number in itertools.count())
+
+
+def test_only_what_others_may_still_decide_is_deferred() -> None:
+    planner = PayloadPlanner([], is_whole_directory=False)
+    candidates = Candidates(employees=[person(1, A, "1"), person(2, B, "2")])
+    payload: Payload = [record(B, "1"), record("c@x.example", "3"), InvalidRecord(faults=())]
+    plan = planner.plan_chunk(payload, candidates, new_ids=fresh_ids(), now=draw.NOW)
+
+    assert plan.deferred == (0,)
+    assert [item.error for item in plan.items] == [None, SyncError.VALIDATION_ERROR]
