@@ -129,9 +129,11 @@ class RedisCounter:
             keys=[question.key for question in asked],
             args=[number for question in asked for number in (question.amount, question.window)],
         )
+        if not isinstance(numbers, list):
+            raise TypeError("what answers there is no Redis")
         return [
             QuotaUse(count=int(count), resets_in=timedelta(milliseconds=int(left)))
-            for count, left in zip(numbers[::2], numbers[1::2], strict=True)
+            for _, count, left in zip(asked, numbers[::2], numbers[1::2], strict=True)
         ]
 
     def _refuse(self, asked: list[_Question], fault: str) -> None:
@@ -150,7 +152,7 @@ class RedisCounter:
         text = " ".join(str(error).split())
         if self._url.password:
             text = text.replace(self._url.password, "***")
-        return f"failed with {type(error).__name__}: {text[:200]}"
+        return f"failed with {type(error).__name__}: {text[:200].rstrip('.')}"
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -163,7 +165,7 @@ class _Question:
 
 
 class _Script(Protocol):
-    async def __call__(self, *, keys: Sequence[bytes], args: Sequence[int]) -> Sequence[int]: ...
+    async def __call__(self, *, keys: Sequence[bytes], args: Sequence[int]) -> object: ...
 
 
 class _Client(Protocol):

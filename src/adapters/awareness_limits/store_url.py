@@ -53,7 +53,8 @@ def parse_store_url(url: str) -> StoreUrl:
         if not parts.path.strip("/"):
             raise InvalidStoreUrl("the path of the socket is missing; write redis+unix:///path/to/socket")
         return StoreUrl(
-            text=parts._replace(scheme=scheme).geturl(),
+            # urllib drops the empty host of a scheme that it does not know.
+            text=f"{scheme}:{url.strip().partition(':')[2]}",
             shown=f"{parts.scheme}://{parts.path}",
             password=password,
         )
