@@ -49,6 +49,14 @@ def test_python_that_talks_to_a_service_prints_what_the_page_shows(
 
 
 @pytest.mark.parametrize("page", pages(), ids=relative)
+def test_output_stands_right_after_the_code_that_prints_it(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    compared = [block for block in _PYTHON.finditer(text) if block["output"] is not None]
+
+    assert "```python\n" not in text or len(compared) == text.count("```text\n")
+
+
+@pytest.mark.parametrize("page", pages(), ids=relative)
 def test_shell_commands_on_a_page_are_well_formed(page: Path) -> None:
     for block in _SHELL.finditer(page.read_text(encoding="utf-8")):
         checked = subprocess.run(
