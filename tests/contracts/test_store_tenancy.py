@@ -1,0 +1,171 @@
+"""What no `Store` does: let one company see or change what is another's."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from awareness_core.campaigns import CampaignQuery, CampaignState
+from awareness_core.emails import EmailKey
+from awareness_core.employees import Access, EmployeeState
+from awareness_core.errors import ConstraintViolated
+from awareness_core.periods import Period
+from awareness_core.ports import EmployeeQuery, Reading, Transaction
+from awareness_core.sectors import Sector, SectorId
+from tests.contracts.storages import (
+    ACME,
+    GLOBEX,
+    NOW,
+    Storage,
+    campaign,
+    changed,
+    hired,
+    password,
+    person,
+)
+
+pytestmark = pytest.mark.anyio
+
+# One person, one sector, one campaign with a password each: the same ids in both companies, but for what is unique.
+OURS = person(1, external_id="E1", sector_id=SectorId(1), email="ours@acme.example")
+THEIRS = person(1, external_id="E1", sector_id=SectorId(1), email="theirs@globex.example", last_name="Other")
+ONLY_THEIRS = person(2, external_id="E2", email="only.theirs@globex.example")
+ALWAYS = Period(start=NOW - timedelta(days=1), end=NOW + timedelta(days=1))
+
+
+@pytest.fixture
+async def both(storage: Storage) -> Storage:
+    for company, people in ((ACME, [OURS]), (GLOBEX, [THEIRS, ONLY_THEIRS])):
+        async with storage.store.transaction(company.id) as transaction:
+            await transaction.apply(
+                changes=hired(*people), sectors=[Sector(id=SectorId(1), name=f"Sector of {company.name}")]
+            )
+            await transaction.save_campaigns([campaign(1, name=f"Campaign of {company.name}")])
+    async with storage.store.transaction(GLOBEX.id) as transaction:
+        await transaction.record_attempts([password(ONLY_THEIRS, 2)])
+        await transaction.save_campaigns([campaign(2)])
+    return storage
+
+
+Question = Callable[[Reading], Awaitable[Any]]
+
+QUESTIONS: dict[str, list[Question]] = {
+    "company": [lambda reading: reading.company()],
+    "sectors": [lambda reading: reading.sectors()],
+    "matching_employees": [
+        lambda reading: reading.matching_employees(
+            external_ids=["E1", "E2"],
+            email_keys=[OURS.email.key, THEIRS.email.key, ONLY_THEIRS.email.key],
+        )
+    ],
+    "rostered_employees": [lambda reading: reading.rostered_employees()],
+    "employees_by_id": [lambda reading: reading.employees_by_id([OURS.id, ONLY_THEIRS.id])],
+    "employees_without_password": [lambda reading: reading.employees_without_password()],
+    "list_employees": [
+        lambda reading, query=query: reading.list_employees(query)  # type: ignore[misc]
+        for query in (
+            EmployeeQuery(),
+            EmployeeQuery(external_id="E2"),
+            EmployeeQuery(email_key=EmailKey("only.theirs@globex.example")),
+            EmployeeQuery(state=EmployeeState.ACTIVE),
+            EmployeeQuery(access=Access.AWAITING_ACCESS),
+            EmployeeQuery(sector_id=SectorId(1)),
+            EmployeeQuery(text="e"),
+        )
+    ],
+    "list_campaigns": [
+        lambda reading, query=query: reading.list_campaigns(query)  # type: ignore[misc]
+        for query in (
+            CampaignQuery(period=ALWAYS),
+            CampaignQuery(period=ALWAYS, state=CampaignState.DRAFT),
+        )
+    ],
+    "temporary_passwords": [lambda reading: reading.temporary_passwords(ONLY_THEIRS.id)],
+}
+
+
+def test_every_question_is_asked() -> None:
+    methods = {name for name, _ in inspect.getmembers(Reading, inspect.isfunction) if name[0] != "_"}
+
+    assert {"addresses_held_by_other_companies"} == methods - QUESTIONS.keys()
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+async def test_no_answer_holds_anything_of_another_company(both: Storage, name: str) -> None:
+    for question in QUESTIONS[name]:
+        async with both.store.reading(ACME.id) as reading:
+            read = await question(reading)
+        async with both.store.transaction(ACME.id) as transaction:
+            read_to_write = await question(transaction)
+
+        assert read == read_to_write
+        assert not [word for word in ("globex", "Globex", "Other", "0002", "E2") if word in repr(read)]
+
+
+async def test_whether_another_company_holds_an_address_is_all_that_is_told(both: Storage) -> None:
+    async with both.store.reading(ACME.id) as reading:
+        held = await reading.addresses_held_by_other_companies(
+            [OURS.email.key, THEIRS.email.key, EmailKey("nobody@acme.example")]
+        )
+
+    assert {THEIRS.email.key} == held
+
+
+Write = Callable[[Transaction], Awaitable[None]]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda transaction: transaction.apply(changes=[changed(ONLY_THEIRS, last_name="Mine")]),
+        lambda transaction: transaction.apply(changes=[changed(ONLY_THEIRS, external_id=None)]),
+        lambda transaction: transaction.record_attempts([password(ONLY_THEIRS, 9)]),
+    ],
+)
+async def test_writing_to_somebody_of_another_company_is_refused(both: Storage, write: Write) -> None:
+    with pytest.raises(ConstraintViolated):
+        async with both.store.transaction(ACME.id) as transaction:
+            await write(transaction)
+
+    assert _untouched() == await _seen_by_globex(both)
+
+
+async def test_writes_to_one_company_leave_the_same_ids_of_another_alone(both: Storage) -> None:
+    async with both.store.transaction(ACME.id) as transaction:
+        await transaction.apply(
+            changes=[changed(OURS, last_name="Changed", external_id=None)],
+            sectors=[Sector(id=SectorId(2), name="New")],
+        )
+        await transaction.record_attempts([password(OURS, 1)])
+        await transaction.record_deliveries([password(OURS, 1), password(ONLY_THEIRS, 2)])
+        await transaction.forget_passwords([OURS.id, ONLY_THEIRS.id])
+        await transaction.save_campaigns([campaign(1, name="Changed"), campaign(2, name="Changed")])
+
+    assert _untouched() == await _seen_by_globex(both)
+
+
+def _untouched() -> list[object]:
+    return [
+        ["Other", "Name2"],
+        [None, None],
+        ["Sector of Globex"],
+        [password(ONLY_THEIRS, 2)],
+        ["Campaign 2", "Campaign of Globex"],
+    ]
+
+
+async def _seen_by_globex(storage: Storage) -> list[object]:
+    async with storage.store.reading(GLOBEX.id) as reading:
+        people = (await reading.list_employees(EmployeeQuery())).items
+        campaigns = (await reading.list_campaigns(CampaignQuery(period=ALWAYS))).items
+        return [
+            [someone.last_name for someone in people],
+            [someone.invitation.last_sent_at for someone in people],
+            [sector.name for sector in await reading.sectors()],
+            await reading.temporary_passwords(ONLY_THEIRS.id),
+            [found.name for found in campaigns],
+        ]
