@@ -6,7 +6,6 @@ Statements differ by which filters they have, so there are few of them; each is 
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping
 
 import attrs
@@ -18,12 +17,14 @@ from awareness_core.ports import EmployeeQuery
 from awareness_core.texts import folded_name
 from awareness_sql.engine import OneOf, Statement
 from awareness_sql.rows import CAMPAIGN_COLUMNS, EMPLOYEE_COLUMNS, RowValues, milliseconds_from
+from awareness_sql.storable import is_storable
 from awareness_sql.tables import campaigns, employees
 
 SSO_DOMAINS = "sso_domains"
 """The parameter that an employee listing with an access filter takes: the company's domains, as a list."""
 
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+_LONGEST_FILTER = 4000
+"""More than two names and an address have, folded and escaped; databases limit the length of a pattern."""
 
 
 @attrs.frozen
@@ -47,8 +48,9 @@ def employee_filters(query: EmployeeQuery) -> RowValues:
 
 
 def matches_nothing(filters: RowValues) -> bool:
-    """Whether a filter holds what no stored text can: NUL, which databases cut at, or surrogates, which they refuse."""
-    return any(isinstance(value, str) and _UNSTORABLE.search(value) for value in filters.values())
+    """Whether a filter asks for a text that could not have been stored."""
+    texts = [value for value in filters.values() if isinstance(value, str)]
+    return any(len(text) > _LONGEST_FILTER or not is_storable(text) for text in texts)
 
 
 @functools.cache

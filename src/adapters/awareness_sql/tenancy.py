@@ -16,6 +16,7 @@ from sqlalchemy import ColumnElement, Delete, Insert, Select, Table, Text, Updat
 from awareness_core.tenants import CompanyId
 from awareness_sql.engine import NO_PARAMETERS, Connection, Parameters, Statement, Value
 from awareness_sql.rows import Row, RowValues
+from awareness_sql.storable import is_storable
 from awareness_sql.tables import companies
 
 KEYS = "keys"
@@ -119,6 +120,6 @@ def _owner(table: Table) -> ColumnElement[str]:
 
 
 def _chunks(keys: Collection[str]) -> Iterator[list[str]]:
-    remaining = iter(keys)
+    remaining = filter(is_storable, keys)
     while chunk := list(islice(remaining, _KEYS_AT_ONCE)):
         yield chunk

@@ -48,5 +48,4 @@ def compiled(statement: Statement) -> CompiledStatement:
 
 
 def _plain(value: object) -> object:
-    # With everything beyond ASCII escaped, even a lone surrogate reaches the database, where it equals no text.
-    return json.dumps(value) if isinstance(value, list) else value
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
