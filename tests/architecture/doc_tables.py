@@ -49,10 +49,10 @@ def transitions() -> str:
 
 
 def state_diagram() -> str:
-    """Return the same as a diagram; sayings that lead to one place share an arrow, and no arrow goes nowhere."""
+    """Return the changes of state as a diagram; sayings that lead to the same share an arrow."""
     arrows: dict[tuple[str, str, str], list[str]] = {}
     for (state, presence), transition in employees.TRANSITIONS.items():
-        if transition.next is not None:
+        if transition.next is not None and transition.next is not state:
             start = "[*]" if state is None else _STATES[state]
             arrow = (start, _STATES[transition.next], transition.action.value)
             arrows.setdefault(arrow, []).append(presence.value)
@@ -60,7 +60,7 @@ def state_diagram() -> str:
         f"    {start} --> {end}: {' or '.join(said)} / {action}"
         for (start, end, action), said in arrows.items()
     ]
-    return "\n```mermaid\nstateDiagram-v2\n" + "\n".join(lines) + "\n```\n\n"
+    return "\n```mermaid\nstateDiagram-v2\n    direction LR\n" + "\n".join(lines) + "\n```\n\n"
 
 
 def campaign_states() -> str:
