@@ -1,4 +1,7 @@
-"""The documentation tells the truth: links lead somewhere, made parts are as made, nothing is left out."""
+"""The documentation tells the truth: links lead somewhere, made parts are as the code makes them, all is told.
+
+With `--update` the made parts are written anew instead of compared: `pytest tests/architecture/test_docs.py --update`.
+"""
 
 from __future__ import annotations
 
