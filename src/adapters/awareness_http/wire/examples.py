@@ -1,0 +1,129 @@
+"""What requests and answers look like, for who reads the reference. Invented people; the types check the names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from awareness_core.api_keys import Scope
+from awareness_core.employees import Action
+from awareness_core.invitations import InvitationStatus, Reason
+from awareness_core.kpis import Funnel
+from awareness_http.wire.access import AccessCheck
+from awareness_http.wire.inviting import InvitationAnswer, InvitationItem, InvitationSummary, InviteBody, Mode
+from awareness_http.wire.pages import Pagination
+from awareness_http.wire.people import Acces, Employee, EmployeeAnswer, EmployeePage, Secteur, Statut
+from awareness_http.wire.provisioning import (
+    EmployeeBody,
+    InvitationOutcome,
+    ProvisioningAnswer,
+    SyncResultItem,
+    SyncSummary,
+)
+from awareness_http.wire.results import CampaignItem, CampaignPage, CampaignStatut, spell_stats
+
+_CAMILLE: Final = "019a1f6e-5c3a-7b52-9d5e-3f0b6a3c9e11"
+_NOOR: Final = "019a1f6e-5c3a-7c0e-8a44-71c2b7f4d0a2"
+_ONE_PAGE: Final = Pagination(page=1, limit=50, total=1, total_pages=1, has_more=False)
+
+ACCESS: Final = AccessCheck(
+    ok=True,
+    entreprise_id="019a1f6d-0b1e-7d3c-a6f0-5d2f4c1b8e77",
+    scopes=[Scope.READ_RESULTS, Scope.WRITE_EMPLOYEES],
+    api_key_id="019a1f6d-9f42-7e19-b1d3-0c9a6e5f2b48",
+)
+
+PROVISIONING_BODIES: Final[Mapping[str, EmployeeBody]] = {
+    "Create or update, and invite": EmployeeBody(
+        email="camille.durand@example.com",
+        nom="Durand",
+        prenom="Camille",
+        external_id="RH-00042",
+        fonction="Comptable",
+        secteur="Finance",
+        send_invitation=True,
+    ),
+    "Archive": EmployeeBody(
+        email="camille.durand@example.com",
+        nom="Durand",
+        prenom="Camille",
+        external_id="RH-00042",
+        active=False,
+    ),
+}
+
+PROVISIONED: Final = ProvisioningAnswer(
+    ok=True,
+    employee=SyncResultItem(
+        external_id="RH-00042", email="camille.durand@example.com", action=Action.CREATED, id=_CAMILLE
+    ),
+    summary=SyncSummary(received=1, created=1, updated=0, reactivated=0, deactivated=0, skipped=0, failed=0),
+    invitation=InvitationOutcome(status=InvitationStatus.INVITED),
+)
+
+DEACTIVATED: Final = ProvisioningAnswer(
+    ok=True,
+    employee=SyncResultItem(
+        external_id="RH-00042", email="camille.durand@example.com", action=Action.DEACTIVATED, id=_CAMILLE
+    ),
+    summary=SyncSummary(received=1, created=0, updated=0, reactivated=0, deactivated=1, skipped=0, failed=0),
+)
+
+INVITE_BODIES: Final[Mapping[str, InviteBody]] = {
+    "Everyone who awaits access": InviteBody(),
+    "These two, again if need be": InviteBody(employee_ids=[_CAMILLE, _NOOR], force=True),
+}
+
+INVITED: Final = InvitationAnswer(
+    ok=True,
+    summary=InvitationSummary(
+        total=2, invited=1, skipped=1, failed=0, truncated=False, max_per_call=100, mode=Mode.SELECTION
+    ),
+    results=[
+        InvitationItem(id=_CAMILLE, email="camille.durand@example.com", status=InvitationStatus.INVITED),
+        InvitationItem(
+            id=_NOOR,
+            email="noor.haddad@example.com",
+            status=InvitationStatus.SKIPPED,
+            code=Reason.ALREADY_LOGGED_IN,
+        ),
+    ],
+)
+
+_PERSON: Final = Employee(
+    id=_CAMILLE,
+    external_id="RH-00042",
+    email="camille.durand@example.com",
+    nom="Durand",
+    prenom="Camille",
+    fonction="Comptable",
+    telephone=None,
+    adresse=None,
+    secteur=Secteur(id="3", nom="Finance"),
+    statut=Statut.ACTIF,
+    acces=Acces.EN_ATTENTE,
+    derniere_invitation_at="2026-03-02T08:00:00Z",
+    premiere_connexion_at=None,
+    created_at="2026-03-02T07:59:58.412Z",
+    updated_at="2026-03-02T07:59:58.412Z",
+    archived_at=None,
+)
+PERSON: Final = EmployeeAnswer(employee=_PERSON)
+PEOPLE: Final = EmployeePage(data=[_PERSON], pagination=_ONE_PAGE)
+
+CAMPAIGNS: Final = CampaignPage(
+    data=[
+        CampaignItem(
+            id="019a1f70-77d1-7f6b-9c1a-2e8d5b4a6c30",
+            nom="Facture en attente",
+            statut=CampaignStatut.TERMINEE,
+            created_at="2026-02-20T14:05:00Z",
+            date_debut="2026-03-03T08:00:00Z",
+            date_fin="2026-03-10T18:00:00Z",
+            stats=spell_stats(
+                Funnel(total=240, sent=240, opened=151, clicked=37, submitted=12, reported=64, machine=9)
+            ),
+        )
+    ],
+    pagination=_ONE_PAGE,
+)
