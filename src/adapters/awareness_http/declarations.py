@@ -1,0 +1,77 @@
+"""How a route declares itself: its scope, its query and its answers, once, for the gateway and for the OpenAPI.
+
+`declare` gives the keyword arguments of Litestar's decorators. What is declared is what `paths` enforces and what
+`openapi` shows, so the three cannot drift apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from litestar.openapi.datastructures import ResponseSpec
+
+from awareness_core.api_keys import Scope
+from awareness_http.paths import OPERATION, Nothing, Operation
+from awareness_http.wire.refusals import ErrorResponse
+
+REFUSALS: Final[Mapping[int, str]] = {
+    400: "`VALIDATION_ERROR`: the body or the query is wrong; `details` says where.",
+    401: "`API_KEY_INVALID`: the key is absent, malformed, unknown, revoked or expired.",
+    403: "`INSUFFICIENT_SCOPE`: the key may not do this; the message names the scope.",
+    404: "`NOT_FOUND`: there is no such thing in the key's own company.",
+    408: "`REQUEST_TIMEOUT`: nothing of the body arrived for 10 seconds.",
+    409: "`CONFLICT`: other requests kept changing the same people; nothing was written.",
+    413: "`PAYLOAD_TOO_LARGE`: the body is larger than 1 MiB.",
+    415: "`UNSUPPORTED_MEDIA_TYPE`: the body is not plain JSON in UTF-8.",
+    429: "`RATE_LIMIT_EXCEEDED`: the quota is used up; `Retry-After` says for how long.",
+    500: "`INTERNAL_ERROR`: our fault; tell us the `X-Request-Id`.",
+    503: "`SERVICE_UNAVAILABLE`: the database cannot be reached; `Retry-After` says when to try again.",
+}
+"""What each status of an error means; the codes behind them are stable."""
+
+EXAMPLES: Final = "examples"
+"""The key in a Litestar handler's `opt` under which its examples are: of the answer, and of bodies by what they do."""
+
+_ALWAYS: Final = (400, 401, 429, 500, 503)
+_WITH_BODY: Final = (408, 413, 415)
+
+
+def declare(
+    answer: object,
+    *,
+    summary: str,
+    meaning: str,
+    scope: Scope | None = None,
+    query: type = Nothing,
+    refusals: Iterable[int] = (),
+    bodies: Mapping[str, object] | None = None,
+) -> dict[str, Any]:
+    """Keyword arguments for `litestar.get` and `litestar.post`.
+
+    `answer` is an example of what a 200 holds, which `meaning` describes; `bodies` are examples of what a route with a
+    body takes, each under what it does.
+    """
+    statuses = {
+        *_ALWAYS,
+        *refusals,
+        *(() if bodies is None else _WITH_BODY),
+        *(() if scope is None else (403,)),
+    }
+    return {
+        "status_code": 200,
+        "summary": summary,
+        "description": _needs(scope),
+        "responses": {
+            200: ResponseSpec(type(answer), description=meaning, generate_examples=False),
+            **{
+                status: ResponseSpec(ErrorResponse, description=REFUSALS[status], generate_examples=False)
+                for status in sorted(statuses)
+            },
+        },
+        "opt": {OPERATION: Operation(scope=scope, query=query), EXAMPLES: (answer, bodies or {})},
+    }
+
+
+def _needs(scope: Scope | None) -> str:
+    return "Needs no scope." if scope is None else f"Needs the scope `{scope.value}`."
