@@ -103,6 +103,11 @@ NAMES = ("a", "b", "A", "é", "ß", "ss", "İ", "ſ", "Å", "a b")
 SECTOR_NAMES = ("Achats", "ACHATS", " achats ", "Straße", "STRASSE", "R  D", "R D", "\u212b", "Å")
 
 
+def code_points(text: object) -> str:
+    """A name for a text in a test's id, where a control character would do harm: `U+0065 U+0301`."""
+    return " ".join(f"U+{ord(character):04X}" for character in text) if isinstance(text, str) else repr(text)
+
+
 def moments() -> st.SearchStrategy[datetime]:
     """Moments around `NOW`, in UTC and whole milliseconds: dense within an hour, sparse over years."""
     near = st.integers(min_value=-3_600_000, max_value=3_600_000)

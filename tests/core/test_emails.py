@@ -17,7 +17,7 @@ from awareness_core.emails import (
     parse_domain,
     parse_email,
 )
-from tests.core.strategies import BLANKS, email_texts, emails, hostile_texts
+from tests.core.strategies import BLANKS, code_points, email_texts, emails, hostile_texts
 
 SCRAPS = (
     *(
@@ -271,7 +271,7 @@ def test_what_is_no_single_plain_mailbox_is_refused(text: str) -> None:
         "\u00a0",
         "\ud800",
     ],
-    ids=ascii,
+    ids=code_points,
 )
 @pytest.mark.parametrize("template", ["a{}b@x.example", "{}@x.example", "a@x{}y.example", "a@x.example{}b"])
 def test_a_character_that_hides_splits_or_turns_is_refused_anywhere(intruder: str, template: str) -> None:

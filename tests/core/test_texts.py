@@ -10,7 +10,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from awareness_core.texts import folded_name, normal_text, text_problem
-from tests.core.strategies import BLANKS, CONTROLS, LETTERS, hostile_texts, normal_texts, plain_texts
+from tests.core.strategies import (
+    BLANKS,
+    CONTROLS,
+    LETTERS,
+    code_points,
+    hostile_texts,
+    normal_texts,
+    plain_texts,
+)
 
 INNER_CONTROLS = st.sampled_from(CONTROLS)
 
@@ -70,7 +78,7 @@ def test_the_first_control_character_is_told_before_any_length() -> None:
     assert "control character U+0000 at position 1; send plain text" == problem.message
 
 
-@pytest.mark.parametrize("control", CONTROLS, ids=ascii)
+@pytest.mark.parametrize("control", CONTROLS, ids=code_points)
 def test_a_control_character_is_refused_at_either_end(control: str) -> None:
     assert "control_character" == getattr(text_problem(f"{control}a", max_length=9), "code", None)
     assert "control_character" == getattr(text_problem(f"a{control}", max_length=9), "code", None)
@@ -128,7 +136,7 @@ def test_folded_name_is_idempotent(text: str) -> None:
     assert once == folded_name(once)
 
 
-@pytest.mark.parametrize("letter", LETTERS, ids=ascii)
+@pytest.mark.parametrize("letter", LETTERS, ids=code_points)
 def test_folded_name_does_not_tell_composed_from_decomposed(letter: str) -> None:
     assert folded_name(unicodedata.normalize("NFC", letter)) == folded_name(
         unicodedata.normalize("NFD", letter)

@@ -112,7 +112,7 @@ def test_a_taken_name_is_told() -> None:
         ("A", ["x.example", "a@x.example", ""], [("sso_domain", "invalid_domain")] * 2),
         ("", ["x"], [("name", "too_short"), ("sso_domain", "invalid_domain")]),
     ],
-    ids=ascii,
+    ids=["empty", "blank", "control", "long", "domain", "domains", "both"],
 )
 def test_all_that_is_wrong_with_a_company_is_told_at_once_and_nothing_stored(
     name: str, domains: list[str], faults: list[tuple[str, str]]
@@ -195,7 +195,7 @@ def test_the_text_of_a_key_is_kept_nowhere() -> None:
         ("a", {Scope.READ_RESULTS}, NOW - TICK, [("expires", "in_the_past")]),
         ("", set[Scope](), NOW, [("name", "too_short"), ("scope", "missing"), ("expires", "in_the_past")]),
     ],
-    ids=ascii,
+    ids=["empty", "control", "long", "no scope", "expiring now", "expired", "all"],
 )
 def test_all_that_is_wrong_with_a_key_is_told_at_once_and_nothing_stored(
     name: str, scopes: set[Scope], expires_at: datetime | None, faults: list[tuple[str, str]]
