@@ -78,7 +78,7 @@ LEAVING_DATES = (
     "End date",
     "Leaving date",
 )
-"""Known and not read. Choice (decisions/015): such a date may lie ahead, may end a trial period only, and is written in
+"""Known and not read. Choice (decisions/018): such a date may lie ahead, may end a trial period only, and is written in
 six ways; who has left is said by `Actif`, or by not being listed.
 """
 

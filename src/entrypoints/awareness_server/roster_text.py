@@ -2,7 +2,7 @@
 
 Encodings are decided by a fixed order rather than guessed from letter statistics, because a list of names is too short
 and too odd a text for those. A byte order mark decides; else what is valid UTF-8 is UTF-8, as texts of another encoding
-almost never are; else it is Windows-1252, which Excel and French HR systems write. Choice: decisions/015.
+almost never are; else it is Windows-1252, which Excel and French HR systems write. Choice: decisions/018.
 """
 
 from __future__ import annotations
