@@ -202,22 +202,30 @@ def test_one_broken_line_never_spoils_the_others(path: Path) -> None:
         ";;;\n"
         'D;D;d@example.com;"oui"\n'  # 7
         "E;E;e@example.com;oui;and more\n"
-        "F;F;f@example.com;oui;;;\n"  # 9, only blanks beyond the header
+        "F;F;f@example.com;oui;\n"  # 9, a blank cell more than the others have
         f"{'G' * 200_000};G;g@example.com;oui\n"
         "H;;h example.com;perhaps\n"
         "I;I;i@example.com;non\n",
     )
 
-    assert ["a", "d", "f", "i"] == [email[0] for _, _, email in people(roster)]
+    assert ["a", "d", "i"] == [email[0] for _, _, email in people(roster)]
     assert [
         (3, "", "unreadable"),
         (4, "", "unreadable"),
         (8, "", "unreadable"),
+        (9, "", "unreadable"),
         (10, "", "unreadable"),
         (11, "Actif", "invalid_boolean"),
         (11, "E-mail", "invalid_email"),
         (11, "Prénom", "too_short"),
     ] == faults(roster)
+
+
+@pytest.mark.parametrize("header_end", ["", ";"])
+def test_separator_at_the_end_of_every_line_is_no_cell(path: Path, header_end: str) -> None:
+    roster = read(path, f"Nom;Prénom;E-mail{header_end}\nA;A;a@example.com;\nB;B;b@example.com;\n")
+
+    assert 2 == len(people(roster))
 
 
 def test_record_of_several_lines_is_known_by_its_first(path: Path) -> None:

@@ -46,10 +46,14 @@ def read_csv(text: str, *, recognises: Callable[[str], bool], delimiter: str | N
             raise RosterUnusable(f"its header cannot be read: {problem}")
         columns = tuple(cells)
         break
+    cut = list(records)
+    # Exports may end each line with the delimiter, in the header or not. One cell more than the others have is a cell
+    # that holds the delimiter, though, and everything behind it is in the wrong column.
+    longest = max(len(columns), min((len(cells) for _, cells, problem in cut if problem is None), default=0))
     while columns and not columns[-1]:
         columns = columns[:-1]
-    rows = tuple(_row(line, cells, problem, columns) for line, cells, problem in records)
-    return RosterTable(columns=columns, rows=rows)
+    rows = (_row(line, cells, problem, width=len(columns), longest=longest) for line, cells, problem in cut)
+    return RosterTable(columns=columns, rows=tuple(rows))
 
 
 def header_below(text: str, *, recognises: Callable[[str], bool]) -> int | None:
@@ -107,11 +111,10 @@ def _cell(cell: str) -> str:
     return stripped if formula is None else formula[1].strip()
 
 
-def _row(line: int, cells: list[str], problem: str | None, columns: tuple[str, ...]) -> RosterRow:
-    width = len(columns)
+def _row(line: int, cells: list[str], problem: str | None, *, width: int, longest: int) -> RosterRow:
     if problem is None and len(cells) < width:
         problem = f"has {len(cells)} cells where the header has {width}"
-    elif problem is None and any(cells[width:]):
+    elif problem is None and (len(cells) > longest or any(cells[width:])):
         problem = (
             f"has {len(cells)} cells where the header has {width}; quote a cell that holds the delimiter"
         )
