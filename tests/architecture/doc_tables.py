@@ -26,6 +26,7 @@ from awareness_core.emails import parse_email
 from awareness_core.employees import Action, Employee, EmployeeId, InvitationHistory
 from awareness_core.invitations import PAUSE, Reason, ineligibility, plan_invitations
 from awareness_core.tenants import Company, CompanyId
+from awareness_http.errors import STATUSES
 from tests.architecture.doc_signatures import declarations
 
 _NOW = datetime(2026, 3, 31, tzinfo=UTC)
@@ -157,6 +158,16 @@ def error_codes() -> str:
     return _table(("class", "`code`"), rows)
 
 
+def http_refusals() -> str:
+    """Return the table of statuses and the codes that go with them."""
+    codes: dict[int, list[str]] = {}
+    for refusal, status in STATUSES.items():
+        names = codes.setdefault(status, [])
+        if f"`{refusal.code}`" not in names:
+            names.append(f"`{refusal.code}`")
+    return _table(("status", "`code`"), [(str(status), ", ".join(names)) for status, names in codes.items()])
+
+
 def scopes() -> str:
     """Return the list of scopes."""
     return "\n" + ", ".join(f"`{scope.value}`" for scope in Scope) + "\n\n"
@@ -185,6 +196,7 @@ MAKERS: Mapping[str, Callable[[], str]] = {
         rates,
         field_lengths,
         error_codes,
+        http_refusals,
         scopes,
         quota_headers,
     )
