@@ -86,7 +86,7 @@ class SqlApiKeys:
 
     async def close(self) -> None:
         """Write what is remembered."""
-        if self._writing is not None:
+        if self._writing is not None and not self._writing.done():
             await asyncio.wait([self._writing])
 
     async def _write_uses(self) -> None:

@@ -114,7 +114,7 @@ employees = Table(
     CheckConstraint(
         "held_email_key IS NULL OR (held_email_key = email_key AND state = 'active')", name="holds_address"
     ),
-    Index(None, "company_id", "email_key"),
+    Index(None, "company_id", "email_key", "id"),
     Index(None, "company_id", "sector_id", "id"),
 )
 

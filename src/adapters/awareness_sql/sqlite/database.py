@@ -12,19 +12,21 @@ from awareness_sql.rows import Row
 from awareness_sql.sqlite.connection import SqliteConnection
 from awareness_sql.sqlite.file import DatabaseFile
 from awareness_sql.sqlite.group_commit import GroupCommit
+from awareness_sql.sqlite.patience import PATIENCE
 from awareness_sql.sqlite.readers import Readers
 
 
 class SqliteDatabase:
     """A `Database`. Nothing is opened before it is needed, and what has failed is opened anew at the next use.
 
-    One event loop at a time. Other processes may use the file at the same time.
+    One event loop at a time. Other processes may use the file at the same time; they are waited for with `patience`, in
+    seconds.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, patience: float = PATIENCE) -> None:
         self._file = DatabaseFile(path)
-        self._readers = Readers(self._file)
-        self._writer = GroupCommit(self._file)
+        self._readers = Readers(self._file, patience=patience)
+        self._writer = GroupCommit(self._file, patience=patience, close_readers=self._readers.close)
 
     def reading(self) -> AbstractAsyncContextManager[Connection]:
         """See `Database`."""

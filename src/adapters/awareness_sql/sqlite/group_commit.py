@@ -16,7 +16,7 @@ import asyncio
 import contextlib
 import sqlite3
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 
 from awareness_core.errors import AwarenessError, StoreUnavailable
@@ -30,14 +30,20 @@ _LONGEST_BATCH = 0.02
 
 
 class GroupCommit:
-    """The one writing connection of this process to one file."""
+    """The one writing connection of this process to one file.
 
-    def __init__(self, file: DatabaseFile) -> None:
+    `close_readers` closes the other connections as far as they are idle.
+    """
+
+    def __init__(self, file: DatabaseFile, *, patience: float, close_readers: Callable[[], None]) -> None:
         self._file = file
+        self._patience = patience
+        self._close_readers = close_readers
         self._queue: deque[Member] = deque()
         self._task: asyncio.Task[None] | None = None
         self._driver: sqlite3.Connection | None = None
         self._identity: Identity | None = None
+        self._is_suspect = False
         self._thread: ThreadPoolExecutor | None = None
 
     @contextlib.asynccontextmanager
@@ -47,13 +53,14 @@ class GroupCommit:
         Raises `StoreUnavailable` when it could not begin in time, or was not committed. A block cancelled while it
         waits for the commit may be committed all the same.
         """
-        member = Member()
+        member = Member(self._patience)
         self._queue.append(member)
         self._wake(member)
         driver = await member.take_turn()
         try:
             yield driver
-        except BaseException:
+        except BaseException as error:
+            self._is_suspect = self._is_suspect or isinstance(error, StoreUnavailable)
             member.leave(succeeded=False)
             raise
         member.leave(succeeded=True)
@@ -61,7 +68,7 @@ class GroupCommit:
 
     async def close(self) -> None:
         """Wait for what is being written, and let go of the connection, the file and the thread."""
-        if self._task is not None:
+        if self._task is not None and not self._task.done():
             await asyncio.wait([self._task])
         self._discard()
         if self._thread is not None:
@@ -88,8 +95,13 @@ class GroupCommit:
             driver = await self._begin()
             if driver is None:
                 return
+            changes_before = driver.total_changes
             was_cut = await self._run_members(driver, members)
-            await self._commit(driver)
+            if driver.total_changes == changes_before:
+                # Nothing to make durable, so nothing to wait for.
+                driver.execute("COMMIT")
+            else:
+                await self._commit(driver)
         except (sqlite3.Error, AwarenessError) as error:
             self._discard()
             for member in members:
@@ -98,9 +110,13 @@ class GroupCommit:
         except BaseException:
             # The loop is being torn down: whatever was not committed is rolled back with the connection.
             self._discard()
+            for member in members:
+                member.acknowledge(StoreUnavailable("The program stopped writing before it was done."))
             raise
         for member in members:
             member.acknowledge(None)
+        if self._is_suspect:
+            self._discard()
         if was_cut:
             await asyncio.sleep(LONGEST_PAUSE)
 
@@ -121,6 +137,9 @@ class GroupCommit:
         identity = self._file.identity()
         if self._driver is None or identity != self._identity:
             self._discard()
+            # A connection remembers when its file could only be read, and shares that with the others of its process;
+            # without them it finds out what is true now.
+            self._close_readers()
             self._driver = self._file.connect_to_write()
             self._identity = identity
         self._driver.execute("BEGIN IMMEDIATE")
@@ -134,7 +153,7 @@ class GroupCommit:
         loop = asyncio.get_running_loop()
         closes_at = loop.time() + _LONGEST_BATCH
         while self._someone_waits() or await self._someone_arrives():
-            if loop.time() > closes_at:
+            if self._is_suspect or loop.time() > closes_at:
                 return True
             driver.execute("SAVEPOINT member")
             member = self._queue.popleft()
@@ -183,3 +202,4 @@ class GroupCommit:
         if self._driver is not None:
             self._driver.close()
         self._driver = self._identity = None
+        self._is_suspect = False

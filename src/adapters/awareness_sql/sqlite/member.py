@@ -7,7 +7,6 @@ import sqlite3
 from typing import TypeVar
 
 from awareness_core.errors import StoreUnavailable
-from awareness_sql.sqlite.patience import PATIENCE
 
 _Result = TypeVar("_Result")
 
@@ -15,12 +14,13 @@ _Result = TypeVar("_Result")
 class Member:
     """Its task calls `take_turn`, `leave` and `committed`; who runs the batch calls the others."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
         loop = asyncio.get_running_loop()
         self._turn: asyncio.Future[sqlite3.Connection] = loop.create_future()
         self._verdict: asyncio.Future[bool] = loop.create_future()
         self._outcome: asyncio.Future[None] = loop.create_future()
-        self._timer = loop.call_later(PATIENCE, self._expire)
+        self._timer = loop.call_later(patience, self._expire)
 
     @property
     def is_waiting(self) -> bool:
@@ -28,7 +28,7 @@ class Member:
         return not self._turn.done()
 
     async def take_turn(self) -> sqlite3.Connection:
-        """Wait for the turn, at most `PATIENCE` seconds. Cancelled just when it came, it is given back."""
+        """Wait for the turn, for so long as there is patience. Cancelled just when it came, it is given back."""
         try:
             return await self._turn
         except asyncio.CancelledError:
@@ -66,7 +66,7 @@ class Member:
     def _expire(self) -> None:
         self.refuse(
             StoreUnavailable(
-                f"The database was busy with other writes for {PATIENCE:.0f} seconds; try again."
+                f"The database was busy with other writes for {self._patience:g} seconds; try again."
             )
         )
 

@@ -14,7 +14,7 @@ from awareness_sql.engine import Value
 from awareness_sql.sqlite.refusals import is_busy
 
 PATIENCE = 5.0
-"""Seconds after which a locked database counts as unavailable."""
+"""Seconds after which a database that others keep locked counts as unavailable."""
 
 LONGEST_PAUSE = 0.004
 """Seconds between two attempts at most. Short, as the moment between two commits of another process is short too."""
@@ -36,8 +36,8 @@ async def when_free(attempt: Callable[[], Value], *, is_over: Callable[[], bool]
         pause = min(2 * pause, LONGEST_PAUSE)
 
 
-def deadline() -> Callable[[], bool]:
-    """Whether `PATIENCE` has passed since now."""
+def deadline(patience: float) -> Callable[[], bool]:
+    """Whether so many seconds have passed since now."""
     loop = asyncio.get_running_loop()
-    end = loop.time() + PATIENCE
+    end = loop.time() + patience
     return lambda: loop.time() >= end

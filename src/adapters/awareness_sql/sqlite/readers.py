@@ -22,8 +22,9 @@ _KEPT = 8
 class Readers:
     """All reading connections to one file. They are opened when needed, and anew when the file is another one."""
 
-    def __init__(self, file: DatabaseFile) -> None:
+    def __init__(self, file: DatabaseFile, *, patience: float) -> None:
         self._file = file
+        self._patience = patience
         self._identity: Identity | None = None
         self._idle: list[sqlite3.Connection] = []
 
@@ -49,18 +50,7 @@ class Readers:
         """The first row of what is committed at this moment. A single statement needs no transaction around it."""
         ready = compiled(statement)
         arguments = ready.arguments(parameters)
-
-        def attempt() -> Row | None:
-            driver = self._take()
-            try:
-                row: Row | None = driver.execute(ready.sql, arguments).fetchone()
-            except sqlite3.Error:
-                driver.close()
-                raise
-            self._idle.append(driver)
-            return row
-
-        row = await self._patiently(attempt)
+        row = await self._patiently(lambda: self._first_row(ready.sql, arguments))
         return None if row is None else read(row)
 
     def close(self) -> None:
@@ -69,9 +59,19 @@ class Readers:
         while self._idle:
             self._idle.pop().close()
 
+    def _first_row(self, sql: str, arguments: list[object]) -> Row | None:
+        driver = self._take()
+        try:
+            row: Row | None = driver.execute(sql, arguments).fetchone()
+        except sqlite3.Error:
+            driver.close()
+            raise
+        self._idle.append(driver)
+        return row
+
     async def _patiently(self, attempt: Callable[[], Value]) -> Value:
         try:
-            return await when_free(attempt, is_over=deadline())
+            return await when_free(attempt, is_over=deadline(self._patience))
         except sqlite3.Error as error:
             refuse(error, self._file.path)
 

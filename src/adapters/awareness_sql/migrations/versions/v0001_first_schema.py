@@ -137,7 +137,7 @@ def _create_employees() -> None:
         sa.UniqueConstraint("company_id", "external_id", name="employees_company_id_external_id_key"),
         sa.UniqueConstraint("held_email_key", name="employees_held_email_key_key"),
     )
-    op.create_index("employees_company_id_email_key_idx", "employees", ["company_id", "email_key"])
+    op.create_index("employees_company_id_email_key_id_idx", "employees", ["company_id", "email_key", "id"])
     op.create_index("employees_company_id_sector_id_id_idx", "employees", ["company_id", "sector_id", "id"])
     op.create_index(
         "employees_awaiting_password_idx",
