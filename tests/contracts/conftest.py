@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from awareness_sql import SqlStorage, open_storage
 from awareness_sql.migration import migrate
 from tests.contracts.storages import ACME, GLOBEX, Storage, storage_of
 
@@ -32,3 +34,18 @@ async def storage(empty_storage: Storage) -> Storage:
     await empty_storage.companies.add_company(ACME)
     await empty_storage.companies.add_company(GLOBEX)
     return empty_storage
+
+
+@pytest.fixture
+def path(migrated: Path, tmp_path: Path) -> Path:
+    """A migrated SQLite file, for tests of what only SQLite has."""
+    return Path(shutil.copy(migrated, tmp_path / "awareness.db"))
+
+
+@pytest.fixture
+async def sqlite(path: Path) -> AsyncIterator[SqlStorage]:
+    """A store on `path`, with two companies in it."""
+    async with open_storage(f"sqlite:///{path}") as storage:
+        await storage.companies.add_company(ACME)
+        await storage.companies.add_company(GLOBEX)
+        yield storage
