@@ -1,0 +1,41 @@
+"""What an operator is told of letters that were not accepted: once for each reason, without what was in them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import structlog
+
+from awareness_core.ports import Delivery, InvitationLetter
+from awareness_smtp.plain_text import one_line
+
+_MAX_DETAIL = 300
+_MAX_NAMED = 10
+
+_log = structlog.get_logger(__name__)
+
+
+def refusal(detail: str, *, permanent: bool = False, secrets: Sequence[str | None] = ()) -> Delivery:
+    """A letter that was not accepted. `detail` may quote a server; none of `secrets` is left in it."""
+    told = one_line(detail)
+    for secret in secrets:
+        if secret:
+            told = told.replace(secret, "***")
+    return Delivery(accepted=False, permanent=permanent, detail=told[:_MAX_DETAIL])
+
+
+def log_refusals(letters: Sequence[InvitationLetter], deliveries: Sequence[Delivery]) -> None:
+    """Log one warning for each different reason, with how many letters it struck and the first few employees."""
+    struck: defaultdict[Delivery, list[str]] = defaultdict(list)
+    for letter, delivery in zip(letters, deliveries, strict=True):
+        if not delivery.accepted:
+            struck[delivery].append(letter.employee_id)
+    for delivery, employee_ids in struck.items():
+        _log.warning(
+            "invitation_not_accepted",
+            detail=delivery.detail,
+            permanent=delivery.permanent,
+            letters=len(employee_ids),
+            employee_ids=employee_ids[:_MAX_NAMED],
+        )

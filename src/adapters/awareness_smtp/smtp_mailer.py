@@ -1,0 +1,108 @@
+"""Letters taken to an SMTP server: one connection for a call, one outcome for each letter, whatever the server does.
+
+Decides how much patience a call has in all; what one connection makes of one letter is `smtp_session`'s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+
+from awareness_core.emails import InvalidEmail
+from awareness_core.ports import Delivery, InvitationLetter, refuse_inside_transaction
+from awareness_smtp.mail_settings import parse_mail_server, parse_sender
+from awareness_smtp.messages import InvitationMessages
+from awareness_smtp.outcomes import log_refusals, refusal
+from awareness_smtp.smtp_session import Outage, SmtpSession
+
+STEP_TIMEOUT = timedelta(seconds=10)
+"""How long the server may take for each answer, and for connecting."""
+
+CALL_LIMIT = timedelta(minutes=2)
+"""After so long no further letter of a call is begun: somebody waits for the call to end."""
+
+
+class SmtpMailer:
+    """A `Mailer` over SMTP.
+
+    A call opens one connection and uses it for all of its letters (`connections` at most, when there are more); a
+    connection that was lost is opened anew. When connecting fails, or two letters in a row are not answered in time,
+    the rest of the call fails at once. A letter of which it is not known whether the server took it is not accepted.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        sender: str,
+        *,
+        login_url: str | None = None,
+        connections: int = 1,
+        step_timeout: timedelta = STEP_TIMEOUT,
+        call_limit: timedelta = CALL_LIMIT,
+        tls_context: ssl.SSLContext | None = None,
+    ) -> None:
+        """Connects to nothing. Raises `InvalidMailSetting`; see `parse_mail_server`, `parse_sender`, `parse_login_url`.
+
+        `tls_context` replaces the usual one, which trusts the system's authorities (and `SSL_CERT_FILE`).
+        """
+        self._server = parse_mail_server(url)
+        self._sender = parse_sender(sender)
+        self._messages = InvitationMessages(self._sender, login_url=login_url)
+        self._connections = connections
+        self._step_timeout = step_timeout
+        self._call_limit = call_limit
+        self._tls_context = tls_context
+
+    def __repr__(self) -> str:
+        return f"SmtpMailer({self._server.place}, from {self._sender.address})"
+
+    async def send_invitations(self, letters: Sequence[InvitationLetter]) -> Sequence[Delivery]:
+        """One outcome a letter, in order. A 5xx answer to a letter is permanent, everything else may work later."""
+        refuse_inside_transaction()
+        outcomes: dict[int, Delivery] = {}
+        waiting = iter(enumerate(letters))
+        outage = Outage()
+        stop_at = asyncio.get_running_loop().time() + self._call_limit.total_seconds()
+        async with asyncio.TaskGroup() as lanes:
+            for _ in range(min(self._connections, len(letters))):
+                lanes.create_task(self._send_each(waiting, outcomes, outage, stop_at))
+        deliveries = [outcomes[place] for place in range(len(letters))]
+        log_refusals(letters, deliveries)
+        return deliveries
+
+    async def _send_each(
+        self,
+        waiting: Iterator[tuple[int, InvitationLetter]],
+        outcomes: dict[int, Delivery],
+        outage: Outage,
+        stop_at: float,
+    ) -> None:
+        session = SmtpSession(
+            self._server,
+            sender=self._sender,
+            outage=outage,
+            step_timeout=self._step_timeout,
+            tls_context=self._context(),
+        )
+        try:
+            for place, letter in waiting:
+                if asyncio.get_running_loop().time() >= stop_at:
+                    outage.declare(f"the call took longer than {self._call_limit.total_seconds():g} s")
+                outcomes[place] = await self._send(session, letter)
+        finally:
+            await session.close()
+
+    async def _send(self, session: SmtpSession, letter: InvitationLetter) -> Delivery:
+        try:
+            message = self._messages.write(letter)
+        except InvalidEmail as error:
+            return refusal(f"the address cannot be written to: {error}", permanent=True)
+        return await session.send(message, secrets=(letter.password,))
+
+    def _context(self) -> ssl.SSLContext:
+        # Reading the system's authorities takes tens of milliseconds, once.
+        if self._tls_context is None:
+            self._tls_context = ssl.create_default_context()
+        return self._tls_context

@@ -1,0 +1,247 @@
+"""One connection to a mail server, and what it makes of one letter after another.
+
+Reads each answer's own code, as a server may refuse one recipient for good and the next for now. Never raises for what
+a server does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ssl
+from base64 import b64encode
+from collections.abc import Sequence
+from datetime import timedelta
+
+import aiosmtplib
+import attrs
+
+from awareness_core.ports import Delivery
+from awareness_smtp.mail_settings import MailServer, Security, Sender
+from awareness_smtp.messages import Message
+from awareness_smtp.outcomes import refusal
+
+_CLOSING = 421
+_GOODBYE_S = 2.0
+_MAX_UNANSWERED = 2
+_DATA = "DATA"
+
+
+class Outage:
+    """Why the rest of a call is given up, once it is. Shared by the connections of one call."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        self._unanswered = 0
+
+    def declare(self, reason: str) -> None:
+        """Give up the rest. The first reason stays."""
+        self.reason = self.reason or reason
+
+    def note_unanswered(self, what: str) -> None:
+        """A letter waited in vain. After two in a row the rest is given up, or a hung server would cost each a wait."""
+        self._unanswered += 1
+        if self._unanswered >= _MAX_UNANSWERED:
+            self.declare(f"{what}, {self._unanswered} letters in a row")
+
+    def note_answered(self) -> None:
+        """The server answered a letter, one way or the other."""
+        self._unanswered = 0
+
+
+class SmtpSession:
+    """A connection that is opened for the first letter, kept for the next, and opened anew when it was lost."""
+
+    def __init__(
+        self,
+        server: MailServer,
+        *,
+        sender: Sender,
+        outage: Outage,
+        step_timeout: timedelta,
+        tls_context: ssl.SSLContext,
+    ) -> None:
+        self._server = server
+        self._sender = sender
+        self._outage = outage
+        self._timeout = step_timeout.total_seconds()
+        self._tls_context = tls_context
+        self._smtp: aiosmtplib.SMTP | None = None
+        self._secrets = _forms(server.user, server.password)
+
+    async def send(self, message: Message, *, secrets: Sequence[str] = ()) -> Delivery:
+        """Take one letter to the server. None of `secrets` gets into the outcome's detail."""
+        try:
+            outcome = await self._send(message)
+        except Exception as error:  # noqa: BLE001 - whatever a strange server makes the client raise is one letter's failure
+            self._drop()
+            outcome = refusal(f"{self._server.place}: {type(error).__name__}: {error}")
+        except BaseException:
+            # Cancelled with an answer still to come: there is no telling it from the answer to a goodbye.
+            self._drop()
+            raise
+        if outcome.accepted:
+            return outcome
+        return refusal(outcome.detail, permanent=outcome.permanent, secrets=(*secrets, *self._secrets))
+
+    async def close(self) -> None:
+        """Say goodbye, without waiting long for an answer."""
+        if self._smtp is not None and self._smtp.is_connected:
+            with contextlib.suppress(aiosmtplib.SMTPException, OSError):
+                await self._smtp.quit(timeout=min(self._timeout, _GOODBYE_S))
+        self._drop()
+
+    async def _send(self, message: Message) -> Delivery:
+        while self._outage.reason is None:
+            smtp = self._smtp if self._smtp is not None and self._smtp.is_connected else None
+            is_new = smtp is None
+            if smtp is None:
+                opened = await self._open()
+                if isinstance(opened, str):
+                    self._outage.declare(opened)
+                    return refusal(opened)
+                smtp = self._smtp = opened
+            outcome = await self._hand_over(smtp, message)
+            if isinstance(outcome, Delivery):
+                return outcome
+            # The letter was not handed over. On a connection that had been idle, or has carried all that the server
+            # takes at once, that says nothing about the server: it gets one more try on a new connection.
+            self._drop()
+            if is_new:
+                return refusal(outcome.detail)
+        return refusal(f"not tried: {self._outage.reason}")
+
+    async def _hand_over(self, smtp: aiosmtplib.SMTP, message: Message) -> Delivery | _Lost:
+        if message.needs_smtputf8 and not smtp.supports_extension("smtputf8"):
+            return refusal(
+                f"{self._server.place} does not take addresses that are not ASCII before the @ (no SMTPUTF8)",
+                permanent=True,
+            )
+        encoding = "utf-8" if message.needs_smtputf8 else "ascii"
+        options = ["SMTPUTF8"] if message.needs_smtputf8 else []
+        step = "MAIL FROM"
+        try:
+            await smtp.mail(self._sender.address, options=options, encoding=encoding)
+            step = "RCPT TO"
+            await smtp.rcpt(message.recipient, encoding=encoding)
+            step = _DATA
+            await smtp.data(message.content)
+        except aiosmtplib.SMTPResponseException as error:
+            return await self._answered(smtp, step, error)
+        except aiosmtplib.SMTPTimeoutError:
+            return self._unanswered(step)
+        except (aiosmtplib.SMTPServerDisconnected, OSError):
+            self._drop()
+            if step == _DATA:
+                return refusal(f"the connection was lost after {_DATA}; {_UNKNOWN}")
+            return _Lost(detail=f"the connection was lost at {step}")
+        self._outage.note_answered()
+        return Delivery(accepted=True)
+
+    async def _answered(
+        self, smtp: aiosmtplib.SMTP, step: str, error: aiosmtplib.SMTPResponseException
+    ) -> Delivery | _Lost:
+        self._outage.note_answered()
+        detail = f"{step} was refused: {error.code} {error.message}"
+        if error.code == _CLOSING and step != _DATA:
+            return _Lost(detail=detail)
+        if 400 <= error.code < 600 and error.code != _CLOSING:  # noqa: PLR2004 - RFC 5321 §4.2.1
+            # The answer to the letter stands, whatever becomes of the connection after it.
+            try:
+                await smtp.rset()
+            except (aiosmtplib.SMTPException, OSError):
+                self._drop()
+        else:
+            self._drop()
+        return refusal(detail, permanent=500 <= error.code < 600)  # noqa: PLR2004
+
+    def _unanswered(self, step: str) -> Delivery:
+        self._drop()
+        detail = f"{step} was not answered within {self._timeout:g} s"
+        self._outage.note_unanswered(detail)
+        return refusal(f"{detail}; {_UNKNOWN}" if step == _DATA else detail)
+
+    def _drop(self) -> None:
+        if self._smtp is not None:
+            self._smtp.close()
+            self._smtp = None
+
+    async def _open(self) -> aiosmtplib.SMTP | str:
+        """Connect, encrypt, log in: a connection, or what went wrong."""
+        server = self._server
+        smtp = aiosmtplib.SMTP(
+            hostname=server.host,
+            port=server.port,
+            # The name of this machine would take a look-up that nothing bounds; the sender's domain always exists.
+            local_hostname=self._sender.domain,
+            timeout=self._timeout,
+            use_tls=server.security is Security.TLS,
+            start_tls=False,
+            tls_context=self._tls_context,
+        )
+        try:
+            await smtp.connect()
+            await _introduce(smtp)
+            await self._encrypt(smtp)
+            if server.user is not None and server.password is not None:
+                await smtp.login(server.user, server.password)
+        except (aiosmtplib.SMTPException, OSError) as error:
+            smtp.close()
+            return f"{server.place}: {_connecting_fault(error, self._timeout)}"
+        except BaseException:
+            smtp.close()
+            raise
+        return smtp
+
+    async def _encrypt(self, smtp: aiosmtplib.SMTP) -> None:
+        if self._server.security not in {Security.STARTTLS_REQUIRED, Security.STARTTLS_IF_OFFERED}:
+            return
+        if smtp.supports_extension("starttls"):
+            await smtp.starttls()
+            await _introduce(smtp)
+        elif self._server.security is Security.STARTTLS_REQUIRED:
+            raise aiosmtplib.SMTPNotSupported(
+                "the server offers no STARTTLS, so nothing was sent to it; use smtps://, "
+                "or add ?starttls=never if the way to the server is trusted"
+            )
+
+
+_UNKNOWN = "it is not known whether the server took the letter, so it counts as not accepted"
+
+
+@attrs.frozen(kw_only=True)
+class _Lost:
+    """The connection ended before the letter was handed over."""
+
+    detail: str
+
+
+async def _introduce(smtp: aiosmtplib.SMTP) -> None:
+    try:
+        await smtp.ehlo()
+    except aiosmtplib.SMTPHeloError:
+        await smtp.helo()
+
+
+def _connecting_fault(error: Exception, timeout: float) -> str:
+    cause = error.__cause__ if isinstance(error.__cause__, ssl.SSLError) else error
+    match cause:
+        case ssl.SSLCertVerificationError():
+            return f"the server's certificate is not trusted: {cause.verify_message}"
+        case aiosmtplib.SMTPAuthenticationError():
+            return f"the server refused the user or the password: {cause.code} {cause.message}"
+        case aiosmtplib.SMTPResponseException():
+            return f"the server refused the connection: {cause.code} {cause.message}"
+        case TimeoutError():
+            return f"no answer within {timeout:g} s"
+        case aiosmtplib.SMTPConnectError() if cause.__cause__ is not None:
+            return f"cannot connect: {cause.__cause__}"
+        case _:
+            return str(cause)
+
+
+def _forms(user: str | None, password: str | None) -> tuple[str, ...]:
+    """What a server could quote of the login: the password, and the base64 that it travels in."""
+    if user is None or password is None:
+        return ()
+    sent = (password, f"\0{user}\0{password}")
+    return (password, *(b64encode(text.encode("utf-8", "surrogatepass")).decode("ascii") for text in sent))
