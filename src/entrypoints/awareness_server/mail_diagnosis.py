@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import smtplib
-from collections.abc import Callable
+import ssl
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from awareness_server.exit_codes import ExitCode
 from awareness_server.findings import Finding, State, failed, ok
-from awareness_server.redaction import shown_url
 from awareness_server.settings import Settings
+from awareness_smtp import MailServer, Security, parse_mail_server
 
 _PATIENCE_SECONDS = 5.0
-_PORT, _TLS_PORT = 25, 465
-_FIRST_REFUSAL = 400
 
 
 async def examine_mail(settings: Settings) -> list[Finding]:
     """What would become of an invitation. Takes five seconds when the server hangs."""
     if settings.smtp_url:
-        return [await asyncio.to_thread(_greet_mail_server, settings.smtp_url)]
+        return [await asyncio.to_thread(_greet, settings.smtp_url)]
     if settings.mail_folder is None:
         remedy = "set smtp_url and mail_from, or mail_folder while developing"
         return [
@@ -49,25 +46,40 @@ def _mail_folder(folder: Path) -> Finding:
     )
 
 
-def _greet_mail_server(url: str) -> Finding:
-    parts = urlsplit(url)
-    host = unquote(parts.hostname or "")
-    by_tls = parts.scheme == "smtps"
-    connect: Callable[..., smtplib.SMTP] = smtplib.SMTP_SSL if by_tls else smtplib.SMTP
+def _greet(url: str) -> Finding:
+    server = parse_mail_server(url)
+    context = ssl.create_default_context()
     try:
-        with connect(
-            host, parts.port or (_TLS_PORT if by_tls else _PORT), timeout=_PATIENCE_SECONDS
-        ) as server:
-            code, _ = server.ehlo()
-            encrypted = by_tls or server.has_extn("starttls")
+        with _connected(server, context) as session:
+            session.ehlo_or_helo_if_needed()
+            offers_encryption = session.has_extn("starttls")
+            if _wants_starttls(server, is_offered=offers_encryption):
+                session.starttls(context=context)
+                session.ehlo()
     except OSError as error:
-        reason = error.strerror or str(error)
-        remedy = "see that the mail server runs and that smtp_url names its host and port"
-        return failed("mail", f"{shown_url(url)}: {reason}", remedy)
-    if code >= _FIRST_REFUSAL:
-        return failed("mail", f"{shown_url(url)} refused EHLO with {code}", "ask its administrator")
-    if parts.username and not encrypted:
-        remedy = "use smtps://, or a server with STARTTLS"
-        detail = f"{shown_url(url)} offers no encryption for the password"
-        return Finding(name="mail", state=State.WARN, detail=detail, remedy=remedy)
-    return ok("mail", f"{shown_url(url)} answers EHLO{' with STARTTLS' if encrypted and not by_tls else ''}")
+        remedy = "see that the mail server runs, and that smtp_url names its host, port and encryption"
+        return failed("mail", f"{server.place}: {_reason(error)}", remedy)
+    if server.security is Security.PLAIN and server.password is not None:
+        detail = f"{server.place} answers, and gets the password unencrypted"
+        return Finding(name="mail", state=State.WARN, detail=detail, remedy="leave out ?starttls=never")
+    return ok("mail", f"{server.place} answers EHLO; {server.security.value}")
+
+
+def _connected(server: MailServer, context: ssl.SSLContext) -> smtplib.SMTP:
+    if server.security is Security.TLS:
+        return smtplib.SMTP_SSL(server.host, server.port, timeout=_PATIENCE_SECONDS, context=context)
+    return smtplib.SMTP(server.host, server.port, timeout=_PATIENCE_SECONDS)
+
+
+def _wants_starttls(server: MailServer, *, is_offered: bool) -> bool:
+    if server.security is Security.STARTTLS_IF_OFFERED:
+        return is_offered
+    return server.security is Security.STARTTLS_REQUIRED
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, smtplib.SMTPResponseException):
+        return f"it answered {error.smtp_code}"
+    if isinstance(error, TimeoutError):
+        return f"no answer within {_PATIENCE_SECONDS:g} seconds"
+    return error.strerror or str(error)

@@ -6,9 +6,11 @@ Imports next to nothing by itself, so that a missing extra is told in words. Kno
 from __future__ import annotations
 
 import contextlib
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import NoReturn
 
 from awareness_server.exit_codes import CommandFailed, ExitCode
 
@@ -21,6 +23,9 @@ def main(arguments: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a letter shows its number; that is no reason to fail.
         getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # asyncio would otherwise make Ctrl-C wait until the running command awaits something.
+        signal.signal(signal.SIGINT, _interrupt)
     tokens = sys.argv[1:] if arguments is None else arguments
     try:
         return _run(tokens)
@@ -37,6 +42,10 @@ def main(arguments: list[str] | None = None) -> int:
             f"unexpected {kind}: {error}; this is a fault of the program, --debug shows where",
             ExitCode.FAILURE,
         )
+
+
+def _interrupt(_number: int, _frame: object) -> NoReturn:
+    raise KeyboardInterrupt
 
 
 def _run(tokens: list[str]) -> int:

@@ -18,9 +18,7 @@ Check: TypeAlias = Callable[[object], object]
 
 # In memory, where no second connection would find it.
 _NO_FILE = {"", "/", "/:memory:"}
-_MAIL_SCHEMES = ("smtp", "smtps")
 _TOKEN = re.compile(r"[\x21-\x7e]{16,}")
-_ENCODE = "percent-encode what is special in a password"
 _SWITCH = {
     "on": True,
     "true": True,
@@ -98,12 +96,15 @@ def database_url(value: object) -> str:
 
 
 def mail_url(value: object) -> str:
-    """`smtp://` (STARTTLS when the server offers it) or `smtps://` with host, and user, password, port at will."""
-    expected = f"must be like smtp://user:password@mail.example.com:587, or smtps:// for TLS from the start; {_ENCODE}"
-    url = _split(value, expected)
-    if url.scheme not in _MAIL_SCHEMES or not url.hostname:
-        raise BadValue(expected)
-    return text(value)
+    """What `awareness_smtp` understands."""
+    from awareness_smtp import InvalidMailSetting, parse_mail_server
+
+    url = text(value)
+    try:
+        parse_mail_server(url)
+    except InvalidMailSetting as error:
+        raise BadValue(f"cannot be used: {error}") from None
+    return url
 
 
 def limits_url(value: object) -> str:
@@ -129,17 +130,17 @@ def web_url(value: object) -> str:
 
 
 def sender(value: object) -> str:
-    """An address, with a name before it or not: `Awareness <no-reply@example.com>`."""
-    from awareness_core.emails import InvalidEmail, parse_email
+    """One address, with a name before it or not: `Awareness <no-reply@example.com>`."""
+    from awareness_smtp import InvalidMailSetting, parse_sender
 
+    address = text(value)
+    if len(getaddresses([address])) != 1:
+        raise BadValue("must be one address, like no-reply@example.com or Awareness <no-reply@example.com>")
     try:
-        ((_, address),) = getaddresses([text(value)])
-        parse_email(address)
-    except (InvalidEmail, ValueError) as error:
-        raise BadValue(
-            "must be an address like no-reply@example.com or Awareness <no-reply@example.com>"
-        ) from error
-    return text(value)
+        parse_sender(address)
+    except InvalidMailSetting as error:
+        raise BadValue(f"cannot be used: {error}") from None
+    return address
 
 
 def token(value: object) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 import typed_settings as ts
-from typed_settings.exceptions import TsError
+from typed_settings.exceptions import InvalidSettingsError, TsError
 from typed_settings.loaders import Loader
 from typed_settings.types import LoadedSettings, LoaderMeta, OptionList, SettingsClass
 
@@ -76,7 +76,13 @@ def read_settings(
     checker = _Checker(faults)
     named = config or (Path(environment[CONFIG_VARIABLE]) if environment.get(CONFIG_VARIABLE) else None)
     loaders: list[Loader] = [_File(named, faults), _Environment(environment, faults), _Flags(flags or {})]
-    settings = ts.load_settings(Settings, loaders, converter=checker)
+    try:
+        settings = ts.load_settings(Settings, loaders, converter=checker)
+    except InvalidSettingsError:
+        # typed-settings tells of a check that broke in words that hold the value.
+        if checker.broken is not None:
+            raise checker.broken from None
+        raise
     if (
         settings.smtp_url
         and not settings.mail_from
@@ -175,6 +181,7 @@ class _Checker:
     def __init__(self, faults: list[str]) -> None:
         self._faults = faults
         self.origins: dict[str, str] = {}
+        self.broken: Exception | None = None
 
     def structure(self, value: Any, target: Any) -> Any:  # noqa: ANN401 (typed-settings' protocol)
         if target is Settings:
@@ -188,6 +195,9 @@ class _Checker:
             shown = "" if is_secret(value.name) else f", not {_shown(value.value)}"
             self._faults.append(f"{value.name}: {problem}{shown} ({value.origin})")
             return None
+        except Exception as error:
+            self.broken = error
+            raise
 
     def get_structure_hook(self, target: Any) -> Any:  # noqa: ANN401 (typed-settings' protocol)
         raise NotImplementedError(f"no hook for {target}: every setting brings its own check")

@@ -60,11 +60,6 @@ class Settings:
         "info", checks.one_of("debug", "info", "warning", "error"), "the least important line that is logged"
     )
 
-    @property
-    def login_url(self) -> str:
-        """What mails link to: `public_url`, or this machine while that is not set."""
-        return self.public_url or f"http://localhost:{self.port}"
-
 
 def setting_names() -> tuple[str, ...]:
     """All of them, in the order of the documentation."""

@@ -5,10 +5,12 @@ Everything is imported where it is needed, so that a command pays only for what 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import attrs
 
 from awareness_core.errors import StoreUnavailable
 from awareness_core.ports import Mailer, Ports
@@ -22,30 +24,61 @@ if TYPE_CHECKING:
 _IN_MEMORY = "memory://"
 
 
-@asynccontextmanager
-async def opened_ports(settings: Settings) -> AsyncIterator[Ports]:
-    """The ports that these settings ask for, on a database that answers and is migrated; closed when the block ends.
+@attrs.frozen(kw_only=True)
+class BuiltPorts:
+    """The ports, and how to let go of what is behind them. Building them touched nothing."""
 
-    Raises `CommandFailed`: `UNAVAILABLE` for a database that is away, `BAD_SETTINGS` for one that is not migrated.
-    """
+    ports: Ports
+    close: Callable[[], Awaitable[None]]
+
+
+def build_ports(settings: Settings) -> BuiltPorts:
+    """The ports that these settings ask for. What is away is found out about when it is used."""
+    from awareness_limits import counter_from_url
     from awareness_memory import SystemClock, SystemEntropy
     from awareness_sql import open_storage
 
-    _require_folder(settings)
-    async with open_storage(settings.database_url) as storage, opened_counter(settings) as counter:
+    storage = open_storage(settings.database_url)
+    counter = counter_from_url(settings.limits_url)
+
+    async def close() -> None:
+        await counter.aclose()
+        await storage.close()
+
+    ports = Ports(
+        clock=SystemClock(),
+        entropy=SystemEntropy(),
+        companies=storage.companies,
+        api_keys=storage.api_keys,
+        store=storage.store,
+        mailer=_mailer(settings),
+        quota=counter,
+    )
+    return BuiltPorts(ports=ports, close=close)
+
+
+@asynccontextmanager
+async def checked(built: BuiltPorts, settings: Settings) -> AsyncIterator[Ports]:
+    """The ports on a database that answers and is migrated; closed when the block ends.
+
+    Raises `CommandFailed`: `UNAVAILABLE` for a database that is away, `BAD_SETTINGS` for one that is not migrated.
+    """
+    try:
+        _require_folder(settings)
         try:
-            await storage.store.check()
+            await built.ports.store.check()
         except StoreUnavailable as error:
             raise _database_refusal(error) from error
-        yield Ports(
-            clock=SystemClock(),
-            entropy=SystemEntropy(),
-            companies=storage.companies,
-            api_keys=storage.api_keys,
-            store=storage.store,
-            mailer=_mailer(settings),
-            quota=counter,
-        )
+        yield built.ports
+    finally:
+        await built.close()
+
+
+@asynccontextmanager
+async def opened_ports(settings: Settings) -> AsyncIterator[Ports]:
+    """Build the ports and check them; see `checked`."""
+    async with checked(build_ports(settings), settings) as ports:
+        yield ports
 
 
 @asynccontextmanager
@@ -103,9 +136,10 @@ def _mailer(settings: Settings) -> Mailer:
     from awareness_smtp import FileMailer, NoMailer, SmtpMailer
 
     if settings.smtp_url:
-        return SmtpMailer(settings.smtp_url, sender=settings.mail_from, login_url=settings.login_url)
+        return SmtpMailer(settings.smtp_url, settings.mail_from or "", login_url=settings.public_url)
     if settings.mail_folder:
-        return FileMailer(settings.mail_folder)
+        named = {} if settings.mail_from is None else {"sender": settings.mail_from}
+        return FileMailer(settings.mail_folder, login_url=settings.public_url, **named)
     return NoMailer()
 
 

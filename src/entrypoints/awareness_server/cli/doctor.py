@@ -8,6 +8,7 @@ from awareness_server.cli.invocation import current_settings
 from awareness_server.cli.output import AsJson, say, write_json, write_table
 from awareness_server.exit_codes import CommandFailed, ExitCode
 from awareness_server.findings import Finding, State, failed, ok
+from awareness_server.settings import secrets_of
 
 
 async def doctor(*, as_json: AsJson = False) -> ExitCode:
@@ -30,9 +31,12 @@ async def doctor(*, as_json: AsJson = False) -> ExitCode:
 
 async def _findings() -> Sequence[Finding]:
     from awareness_server.diagnosis import diagnose
+    from awareness_server.logs import configure_logs
 
     try:
         settings = current_settings()
+        # What adapters would log is what the table tells.
+        configure_logs(log_format=settings.log_format, log_level="error", secrets=secrets_of(settings))
     except CommandFailed as error:
         remedy = "awareness config show lists the settings there are"
         return [failed("settings", detail, remedy, code=error.code) for detail in error.details]

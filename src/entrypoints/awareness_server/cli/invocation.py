@@ -67,9 +67,15 @@ async def open_ports(settings: Settings | None = None) -> AsyncIterator[Ports]:
 
     Raises `CommandFailed` when the database is not there or not migrated, `SettingsInvalid` for bad settings.
     """
+    from awareness_server.logs import configure_logs
+    from awareness_server.settings import secrets_of
     from awareness_server.wiring import opened_ports
 
-    async with opened_ports(settings or current_settings()) as ports:
+    settings = settings or current_settings()
+    # A command tells its own story; of what goes on beneath it only trouble is worth a line.
+    level = "debug" if is_debugging() else "error" if settings.log_level == "error" else "warning"
+    configure_logs(log_format=settings.log_format, log_level=level, secrets=secrets_of(settings))
+    async with opened_ports(settings) as ports:
         yield ports
 
 

@@ -1,7 +1,7 @@
 """How commands speak: data on stdout, everything else on stderr, as a table for people or as JSON for programs.
 
-A table on a terminal fits its width and folds, so that no id is ever cut; in a pipe it has one line a row and no
-decoration. What users typed is never read as markup. Knows no command.
+A table that does not fit a terminal becomes a block of lines for each row, so that nothing is ever cut; in a pipe it
+has one line a row and no decoration. What users typed is never read as markup. Knows no command.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ AsJson: TypeAlias = Annotated[bool, Parameter(name="--json", negative=(), show_d
 JsonValue: TypeAlias = bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"] | None
 
 _PIPE_WIDTH = 10_000
+_BETWEEN_COLUMNS = 3
 
 
 class OutputClosed(Exception):
@@ -61,14 +62,17 @@ def write_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right:
     from rich.text import Text
 
     on_terminal = sys.stdout is not None and sys.stdout.isatty()
+    console = Console(width=None if on_terminal else _PIPE_WIDTH, highlight=False)
+    if on_terminal and _width(columns, rows) > console.width:
+        _write(_blocks(columns, rows))
+        return
     table = Table(
         box=box.SIMPLE_HEAD if on_terminal else None, pad_edge=False, header_style="bold", show_edge=False
     )
     for column in columns:
-        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+        table.add_column(column, justify="right" if column in right else "left", no_wrap=True)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    console = Console(width=None if on_terminal else _PIPE_WIDTH, highlight=False)
     with console.capture() as captured:
         console.print(table)
     lines = (line.rstrip() for line in captured.get().splitlines())
@@ -121,6 +125,23 @@ def progress_bar(label: str, *, total: int | None) -> Iterator[Progress]:
     ) as progress:
         progress.add_task(label, total=total)
         yield progress
+
+
+def _width(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, cells)) for cells in zip(columns, *rows, strict=True)]
+    return sum(widths) + _BETWEEN_COLUMNS * len(widths)
+
+
+def _blocks(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Each row as lines of its own, for a terminal that is too narrow for the table."""
+    label = max(map(len, columns))
+    blocks = (
+        "".join(f"{column:<{label}}  {cell}\n" for column, cell in zip(columns, row, strict=True) if cell)
+        for row in rows
+    )
+    return "\n".join(blocks)
 
 
 def _error_console() -> Console:
