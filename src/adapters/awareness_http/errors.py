@@ -157,8 +157,12 @@ def headers_of(refusal: AwarenessError) -> HeaderPairs:
         case StoreUnavailable():
             return ((b"retry-after", b"%d" % RETRY_WHEN_UNAVAILABLE),)
         case _:
-            # What is left of the body would be read as the next request.
-            return ((b"connection", b"close"),) if isinstance(refusal, _CLOSING) else ()
+            return ()
+
+
+def ends_connection(refusal: AwarenessError) -> bool:
+    """Whether a body was left unread that HTTP/1 would take for the next request."""
+    return isinstance(refusal, _CLOSING)
 
 
 def body_of(refusal: AwarenessError) -> bytes:

@@ -15,7 +15,7 @@ from awareness_core.errors import AwarenessError
 from awareness_core.quota import QuotaDecision
 from awareness_http.allowances import quota_headers
 from awareness_http.answers import JSON
-from awareness_http.errors import HeaderPairs, body_of, headers_of, status_of
+from awareness_http.errors import HeaderPairs, body_of, ends_connection, headers_of, status_of
 from awareness_http.paths import NO_ROUTE
 
 _NOSNIFF: Final = (b"x-content-type-options", b"nosniff")
@@ -28,6 +28,7 @@ class Exchange:
     __slots__ = (
         "_cors",
         "_is_head",
+        "_is_http1",
         "_send",
         "allowance",
         "caller",
@@ -44,6 +45,7 @@ class Exchange:
         self.request_id = request_id
         self.method: str = scope["method"]
         self._is_head = self.method == "HEAD"
+        self._is_http1 = scope["http_version"].startswith("1")
         self.allowance: QuotaDecision | None = None
         self.caller: Caller | None = None
         self.template = NO_ROUTE
@@ -74,6 +76,9 @@ class Exchange:
             (b"content-length", b"%d" % len(body)),
             *headers_of(refusal),
         ]
+        # HTTP/2 has streams to end and forbids the header (RFC 9113 §8.2.2).
+        if ends_connection(refusal) and self._is_http1:
+            headers.append((b"connection", b"close"))
         await self.send({"type": "http.response.start", "status": status_of(refusal), "headers": headers})
         await self.send({"type": "http.response.body", "body": body, "more_body": False})
 

@@ -15,7 +15,7 @@ import attrs
 from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send, WebSocketCloseEvent
 from structlog.contextvars import bind_contextvars, reset_contextvars
 
-from awareness_core.api_keys import authorise
+from awareness_core.api_keys import Caller, authorise
 from awareness_core.errors import ApiKeyInvalid, AwarenessError, StoreUnavailable, ValidationFailed
 from awareness_core.ports import Ports
 from awareness_http.access_log import log_failure, log_request
@@ -99,22 +99,23 @@ class Gateway:
                 raise exchange.allowance.refusal()
         route = self.paths.find(path)
         exchange.template = route.template
-        self._admit(exchange, route.operation(exchange.method), scope)
-        if exchange.allowance is None:
+        operation = route.operation(exchange.method)
+        if exchange.caller is None:
             exchange.allowance = await self.allowances.of_address(self._address(scope, head))
+        else:
+            put_call(scope, self._admitted(exchange.caller, operation, scope))
         if exchange.method == "HEAD":
             # A copy: the scope is the server's, which may log it.
             scope = cast("HTTPScope", {**scope, "method": "GET"})
         await self.app(scope, GuardedBody(receive, head, idle_seconds=self.idle_seconds), exchange.send)
 
-    def _admit(self, exchange: Exchange, operation: Operation, scope: HTTPScope) -> None:
-        if exchange.caller is not None and operation.scope is not None:
-            authorise(exchange.caller, operation.scope)
+    def _admitted(self, caller: Caller, operation: Operation, scope: HTTPScope) -> Call:
+        if operation.scope is not None:
+            authorise(caller, operation.scope)
         query = take_query(operation.query, scope["query_string"])
         if query.faults and operation.query is Nothing:
             raise ValidationFailed(query.faults)
-        if exchange.caller is not None:
-            put_call(scope, Call(self.ports, exchange.caller, query))
+        return Call(self.ports, caller, query)
 
     async def _tell_methods(
         self, exchange: Exchange, path: bytes, scope: HTTPScope, head: RequestHead

@@ -12,6 +12,7 @@ from typing import Final
 
 from litestar import Litestar, get
 from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
 from litestar.types import Scope
 
 from awareness_core.errors import NotFound
@@ -49,7 +50,7 @@ def docs_routes(describe: Callable[[Litestar], bytes]) -> list[HTTPRouteHandler]
         return Answer(_read("docs.html"), content_type=b"text/html; charset=utf-8", headers=_PAGE_HEADERS)
 
     @get("/docs/{name:str}", include_in_schema=False, sync_to_thread=False)
-    def file(name: str) -> Answer:
+    def file(name: FromPath[str]) -> Answer:
         if name not in _FILES:
             raise NotFound("There is nothing at this path.")
         return Answer(_read(name), content_type=_FILES[name], headers=_PAGE_HEADERS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from litestar import get, post
+from litestar.params import FromPath, JSONBody
 from litestar.types import Scope
 from msgspec import UNSET
 
@@ -54,7 +55,7 @@ from awareness_http.wire.provisioning import (
     dto=json_body(EmployeeBody, make=read_order),
     return_dto=None,
 )
-async def provision_one(scope: Scope, data: EmployeeOrder) -> Answer:
+async def provision_one(scope: Scope, data: JSONBody[EmployeeOrder]) -> Answer:
     """A sync of one, and the invitation that may go with it."""
     call = call_of(scope)
     report = await provision(call.ports, call.company_id, [data.record], dry_run=data.dry_run)
@@ -103,7 +104,7 @@ async def list_people(scope: Scope) -> Answer:
     tags=["Employees"],
     operation_id="getEmployee",
 )
-async def read_person(scope: Scope, employee_id: str) -> Answer:
+async def read_person(scope: Scope, employee_id: FromPath[str]) -> Answer:
     """One person of the company."""
     call = call_of(scope)
     view = await get_employee(call.ports, call.company_id, EmployeeId(employee_id))
@@ -125,7 +126,7 @@ async def read_person(scope: Scope, employee_id: str) -> Answer:
     dto=json_body(Nothing, may_be_absent=True),
     return_dto=None,
 )
-async def deactivate_person(scope: Scope, employee_id: str, data: Nothing) -> Answer:  # noqa: ARG001 (read to be refused)
+async def deactivate_person(scope: Scope, employee_id: FromPath[str], data: JSONBody[Nothing]) -> Answer:  # noqa: ARG001 (read to be refused)
     """End one person's access."""
     call = call_of(scope)
     item = await deactivate(call.ports, call.company_id, EmployeeId(employee_id))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from litestar import post
+from litestar.params import JSONBody
 from litestar.types import Scope
 
 from awareness_core.api_keys import Scope as KeyScope
@@ -29,7 +30,7 @@ from awareness_http.wire.inviting import InviteBody, Mode, spell_invitations
     dto=json_body(InviteBody, may_be_absent=True),
     return_dto=None,
 )
-async def invite_many(scope: Scope, data: InviteBody) -> Answer:
+async def invite_many(scope: Scope, data: JSONBody[InviteBody]) -> Answer:
     """Invite the selected people, or everyone who awaits access."""
     call = call_of(scope)
     report = await invite(call.ports, call.company_id, selection=data.selection, force=data.force)
