@@ -14,6 +14,7 @@ import warnings
 from collections.abc import AsyncIterator, Callable
 from email.message import EmailMessage
 from pathlib import Path
+from typing import cast
 
 import attrs
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
@@ -200,6 +201,5 @@ class _Handler:
 
 
 def _transport(smtp: SMTP) -> asyncio.Transport:
-    transport = smtp.transport
-    assert isinstance(transport, asyncio.Transport)
-    return transport
+    # Not every loop's transports are of asyncio's own classes.
+    return cast("asyncio.Transport", smtp.transport)

@@ -168,6 +168,14 @@ async def test_letter_that_is_kept_waiting_is_given_up_and_the_next_one_arrives(
     assert took < 3 * STEP.total_seconds() + 1
 
 
+async def test_letters_kept_waiting_now_and_then_do_not_end_the_call() -> None:
+    slow = [f"person{number}@acme.example" for number in (1, 3, 5)]
+    async with running_smtp_server(SmtpScript(rcpt=dict.fromkeys(slow, KEPT_WAITING))) as server:
+        deliveries = await mailer(server, step_timeout=STEP).send_invitations(letters(7))
+
+    assert [True, False, True, False, True, False, True] == [each.accepted for each in deliveries]
+
+
 @pytest.mark.parametrize("connections", [1, 4])
 async def test_server_that_keeps_all_waiting_costs_two_waits_not_a_hundred(connections: int) -> None:
     async with running_smtp_server(SmtpScript(mail=KEPT_WAITING)) as server:
