@@ -18,11 +18,13 @@ from awareness_core.invitations import (
 from awareness_core.ports import Ports
 from awareness_core.tenants import CompanyId
 from awareness_core.use_cases.invite import invite
-from awareness_server.cli.invocation import find_company, open_ports
+from awareness_server.cli.invocation import current_settings, find_company, open_ports
 from awareness_server.cli.output import JsonValue, progress_bar, say, write_json, write_text
 from awareness_server.cli.people_table import Column, write_people
 from awareness_server.cli.plain_text import count_of, shown
 from awareness_server.exit_codes import CommandFailed, ExitCode
+from awareness_server.logs import configure_logs
+from awareness_server.settings import Settings, secrets_of
 
 _MOST_LISTED = MAX_PER_CALL
 
@@ -35,10 +37,18 @@ async def invite_employees(
         raise CommandFailed("say whom to invite: either --all, or ids but not both", ExitCode.USAGE)
     if until_done and not everyone:
         raise CommandFailed("--until-done only goes with --all", ExitCode.USAGE)
+    settings = current_settings()
+    if not (settings.smtp_url or settings.mail_folder):
+        raise CommandFailed(
+            "no mail can leave: set smtp_url and mail_from, or mail_folder to try things out; nobody was invited",
+            ExitCode.BAD_SETTINGS,
+        )
     selection = None if everyone else [EmployeeId(text.strip().lower()) for text in ids]
-    async with open_ports() as ports:
+    async with open_ports(settings) as ports:
         owner = await find_company(ports, company)
-        report = await _invited(ports, owner.id, selection=selection, force=force, until_done=until_done)
+        report = await _invited(
+            ports, owner.id, settings, selection=selection, force=force, until_done=until_done
+        )
     if as_json:
         write_json(_as_json(report, mode="all_awaiting_access" if everyone else "selection"))
     else:
@@ -52,6 +62,7 @@ async def invite_employees(
 async def _invited(
     ports: Ports,
     company_id: CompanyId,
+    settings: Settings,
     *,
     selection: Sequence[EmployeeId] | None,
     force: bool,
@@ -59,6 +70,10 @@ async def _invited(
 ) -> InvitationReport:
     reports: list[InvitationReport] = []
     with progress_bar("Inviting", total=None) as bar:
+        # Inside, so that what the mailer logs of a refusal is printed above the bar.
+        configure_logs(
+            log_format=settings.log_format, log_level=settings.log_level, secrets=secrets_of(settings)
+        )
         while not reports or (until_done and reports[-1].summary.truncated):
             report = await invite(ports, company_id, selection=selection, force=force)
             reports.append(report)

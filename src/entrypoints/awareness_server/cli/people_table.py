@@ -1,7 +1,7 @@
 """Tables of people: as `output.write_table`, but laid out so that no id and no address is ever broken in two.
 
-Three layouts, the first that fits the terminal: addresses on one line; addresses broken before their @; and all that
-is about a person below each other in one column. A pipe gets one line a person. Knows no command.
+The first layout that fits the terminal is taken: addresses on one line; addresses broken before their @; what is about
+a person below each other, beside their id; and below it. A pipe gets one line a person. Knows no command.
 """
 
 from __future__ import annotations
@@ -70,17 +70,30 @@ def _laid_out(
     ]
     if _width_needed(columns, broken) <= width:
         return columns, broken
-    kept = [index for index, column in enumerate(columns) if column.whole]
-    return [*(columns[index] for index in kept), Column(title="PERSON")], [
-        [*(row[index] for index in kept), _stacked(columns, row)] for row in rows
+    ids = [column for column in columns if column.whole]
+    beside = [[*_cells(columns, row, whole=True), "\n".join(_about(columns, row))] for row in rows]
+    addresses = [[*_cells(columns, row, whole=True), _address(columns, row)] for row in rows]
+    if _width_needed([*ids, Column(title="PERSON", is_email=True)], addresses) <= width:
+        return [*ids, Column(title="PERSON")], beside
+    return [Column(title="PERSON")], [
+        ["\n".join(["  ".join(_cells(columns, row, whole=True)), *_about(columns, row)])] for row in rows
     ]
 
 
-def _stacked(columns: Sequence[Column], row: Sequence[str]) -> str:
+def _cells(columns: Sequence[Column], row: Sequence[str], *, whole: bool) -> list[str]:
+    return [cell for column, cell in zip(columns, row, strict=True) if column.whole is whole]
+
+
+def _address(columns: Sequence[Column], row: Sequence[str]) -> str:
+    return next((cell for column, cell in zip(columns, row, strict=True) if column.is_email), "")
+
+
+def _about(columns: Sequence[Column], row: Sequence[str]) -> list[str]:
+    """Name and address on a line each, and what else there is on a third."""
     cells = [(column, cell) for column, cell in zip(columns, row, strict=True) if cell and not column.whole]
     lines = [cell for column, cell in cells if column.is_name or column.is_email]
     rest = [cell for column, cell in cells if not (column.is_name or column.is_email)]
-    return "\n".join([*lines, *([" · ".join(rest)] if rest else ())])
+    return [*lines, *([" · ".join(rest)] if rest else ())]
 
 
 def _width_needed(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> int:
