@@ -127,7 +127,7 @@ async def test_other_policies_can_be_given() -> None:
     assert answers[0].headers["ratelimit-policy"] == "2;w=60"
 
 
-class _DeadCounter:
+class DeadCounter:
     """A counter that cannot even fall back."""
 
     async def hit(self, subject: str, policy: QuotaPolicy) -> QuotaUse:
@@ -141,7 +141,7 @@ class _DeadCounter:
 
 
 async def test_headers_are_there_even_when_nothing_can_be_counted() -> None:
-    service = await new_service(memory_storage(), quota=_DeadCounter())
+    service = await new_service(memory_storage(), quota=DeadCounter())
     answers = [await service.get(PING), await service.get(PING, key=None), await service.get("/nowhere")]
 
     assert [503, 401, 404] == [answer.status for answer in answers]

@@ -40,4 +40,6 @@ def log_failure(error: Exception, *, request_id: str) -> None:
 def shown_path(raw_path: bytes) -> str:
     """The path as a log may hold it: on one line, not endless, without parts that look like a key or an e-mail."""
     path = raw_path[:_MAX_PATH].decode("ascii", "backslashreplace")
+    if not path.isprintable():
+        path = "".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in path)
     return _TELLING.sub(_HIDDEN, path)

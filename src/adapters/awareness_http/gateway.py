@@ -18,6 +18,7 @@ from structlog.contextvars import bind_contextvars, reset_contextvars
 from awareness_core.api_keys import Caller, authorise
 from awareness_core.errors import ApiKeyInvalid, AwarenessError, StoreUnavailable, ValidationFailed
 from awareness_core.ports import Ports
+from awareness_core.quota import QuotaDecision
 from awareness_http.access_log import log_failure, log_request
 from awareness_http.addresses import Network, client_address
 from awareness_http.allowances import Allowances
@@ -101,7 +102,7 @@ class Gateway:
         exchange.template = route.template
         operation = route.operation(exchange.method)
         if exchange.caller is None:
-            exchange.allowance = await self.allowances.of_address(self._address(scope, head))
+            exchange.allowance = await self._allowance(exchange, self._address(scope, head))
         else:
             put_call(scope, self._admitted(exchange.caller, operation, scope))
         if exchange.method == "HEAD":
@@ -124,7 +125,7 @@ class Gateway:
         if path != b"*":
             route = self.paths.find(path)
             exchange.template, allow = route.template, route.allow
-        exchange.allowance = await self.allowances.of_address(self._address(scope, head))
+        exchange.allowance = await self._allowance(exchange, self._address(scope, head))
         encoded = allow.encode("ascii")
         preflight = self.cross_origin.preflight(head.one(b"origin"), allow=encoded)
         await exchange.send(
@@ -143,16 +144,21 @@ class Gateway:
 
     async def _charged(self, exchange: Exchange, refusal: AwarenessError, address: str) -> AwarenessError:
         """`refusal`, or 429 in its place for an address that failed to authenticate too often."""
+        if isinstance(refusal, ApiKeyInvalid):
+            exchange.allowance = await self._allowance(exchange, address, charged=True)
+            return refusal if exchange.allowance.allowed else exchange.allowance.refusal()
+        if exchange.allowance is None:
+            exchange.allowance = await self._allowance(exchange, address)
+        return refusal
+
+    async def _allowance(self, exchange: Exchange, address: str, *, charged: bool = False) -> QuotaDecision:
         try:
-            if isinstance(refusal, ApiKeyInvalid):
-                exchange.allowance = await self.allowances.charge_address(address)
-                return refusal if exchange.allowance.allowed else exchange.allowance.refusal()
-            if exchange.allowance is None:
-                exchange.allowance = await self.allowances.of_address(address)
+            if charged:
+                return await self.allowances.charge_address(address)
+            return await self.allowances.of_address(address)
         except Exception as error:  # noqa: BLE001 (a counter that is down must not take the answer with it)
             log_failure(error, request_id=exchange.request_id)
-            exchange.allowance = exchange.allowance or self.allowances.untouched()
-        return refusal
+            return self.allowances.untouched()
 
     def _address(self, scope: HTTPScope, head: RequestHead) -> str:
         client = scope.get("client")
