@@ -1,21 +1,22 @@
 """A message of two alternatives as bytes for the wire (RFC 5322, RFC 2045 to 2047).
 
 Put together by hand, as `email.message.EmailMessage` parses every header that it is given: measured, 143 ms for 100
-messages, against 9 ms. The tests read what is written here with that same class.
+messages, where writing them whole now takes 16 ms. The tests read what is written here with that same class.
 """
 
 from __future__ import annotations
 
 import binascii
+from base64 import b64encode
 from collections.abc import Mapping
-from email.header import Header
 
 from awareness_smtp.plain_text import one_line
 
 _EOL = "\r\n"
 _LONGEST_LINE = 76
-# RFC 2047 §2: at most 75 characters for an encoded word.
 _LONGEST_QUOTED_NAME = 60
+# 52 characters of base64 and 12 around them: fits behind the longest header name that is used (RFC 2047 §2).
+_BYTES_A_WORD = 39
 
 
 def mailbox(name: str, address: str, *, header: str) -> str:
@@ -28,7 +29,7 @@ def mailbox(name: str, address: str, *, header: str) -> str:
         escaped = clean.replace("\\", r"\\").replace('"', r"\"")
         shown = f'"{escaped}"'
     else:
-        shown = _encoded(clean, header)
+        shown = _encoded(clean)
     last_line = shown.rpartition(_EOL)[2] if _EOL in shown else f"{header}: {shown}"
     fits = len(last_line) + len(address) + 3 <= _LONGEST_LINE
     return f"{shown} <{address}>" if fits else f"{shown}{_EOL} <{address}>"
@@ -38,7 +39,7 @@ def unstructured(text: str, *, header: str) -> str:
     """The value of a `header` that is free text, such as `Subject`, folded."""
     clean = one_line(text)
     fits = len(header) + len(clean) + 2 <= _LONGEST_LINE
-    return clean if clean.isascii() and fits and "=?" not in clean else _encoded(clean, header)
+    return clean if clean.isascii() and fits and "=?" not in clean else _encoded(clean)
 
 
 def two_alternatives(headers: Mapping[str, str], *, text: str, html: str, boundary: str) -> bytes:
@@ -61,9 +62,17 @@ def two_alternatives(headers: Mapping[str, str], *, text: str, html: str, bounda
     return _EOL.join(lines).encode("utf-8")
 
 
-def _encoded(clean: str, header: str) -> str:
-    # `Header` knows where an encoded word may be cut; its limit counts the line, header name included.
-    return Header(clean, "utf-8", maxlinelen=_LONGEST_LINE, header_name=header).encode(linesep=_EOL)
+def _encoded(clean: str) -> str:
+    words, word = [], b""
+    for character in clean:
+        encoded = character.encode("utf-8")
+        # RFC 2047 §5: no character may stand in two words.
+        if len(word) + len(encoded) > _BYTES_A_WORD:
+            words.append(word)
+            word = b""
+        word += encoded
+    words.append(word)
+    return f"{_EOL} ".join(f"=?utf-8?b?{b64encode(word).decode('ascii')}?=" for word in words)
 
 
 def _quoted_printable(body: str) -> str:
