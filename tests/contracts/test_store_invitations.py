@@ -165,6 +165,18 @@ async def test_forgetting_destroys_the_passwords_of_those_people_only(storage: S
     assert [0, 1, 0] == kept
 
 
+async def test_a_password_is_kept_once(storage: Storage) -> None:
+    anna = person(1)
+    await apply(storage, hired(anna))
+    await _attempt(storage, anna)
+
+    with pytest.raises(ConstraintViolated):
+        await _attempt(storage, anna)
+
+    async with storage.store.reading(ACME.id) as reading:
+        assert [password(anna, 1)] == await reading.temporary_passwords(anna.id)
+
+
 async def test_an_attempt_for_somebody_of_another_company_is_refused_whole(storage: Storage) -> None:
     ours, theirs = person(1), person(2)
     await apply(storage, hired(ours))

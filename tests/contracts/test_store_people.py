@@ -79,7 +79,10 @@ async def test_people_come_back_as_they_were_stored(storage: Storage) -> None:
             changes=hired(plain, full, gone), sectors=[Sector(id=SectorId(3), name="R&D")]
         )
 
-    assert [plain, full, gone] == await everyone(storage)
+    found = await everyone(storage)
+    assert [plain, full, gone] == found
+    assert [False, True, False] == [employee.has_password for employee in found]
+    assert {bool} == {type(employee.has_password) for employee in found}
 
 
 @pytest.mark.parametrize(

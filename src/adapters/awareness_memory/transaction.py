@@ -62,7 +62,10 @@ class MemoryTransaction(MemoryReading):
         self._state = written
 
     async def record_attempts(self, passwords: Sequence[TemporaryPassword]) -> None:
-        """See `Transaction`. Raises `ConstraintViolated` for an employee who is not this company's."""
+        """See `Transaction`. Raises `ConstraintViolated` for an employee who is not this company's.
+
+        It does so for a digest that is kept already, too: it would be the same password again.
+        """
         state = self._existing()
         people: dict[EmployeeId, Employee] = {}
         kept = dict(state.passwords)
@@ -70,6 +73,8 @@ class MemoryTransaction(MemoryReading):
             person = state.employees.get(password.employee_id)
             if person is None:
                 raise ConstraintViolated("A temporary password is for an employee who does not exist.")
+            if password.digest in {earlier.digest for earlier in kept.get(person.id, ())}:
+                raise ConstraintViolated("That temporary password is kept already.")
             history = attrs.evolve(person.invitation, last_attempt_at=password.created_at)
             people[person.id] = attrs.evolve(person, invitation=history)
             kept[person.id] = (*kept.get(person.id, ()), password)

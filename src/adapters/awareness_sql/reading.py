@@ -79,9 +79,16 @@ class SqlReading:
         self, *, external_ids: Collection[str], email_keys: Collection[EmailKey]
     ) -> Sequence[Employee]:
         """See `Reading`."""
-        found = await self._tenant.fetch_keys(_BY_EXTERNAL_ID, employee_from_row, external_ids)
-        found += await self._tenant.fetch_keys(_BY_EMAIL, employee_from_row, email_keys)
-        return list({person.id: person for person in found}.values())
+        found: dict[EmployeeId, Employee] = {}
+
+        def collect(row: Row) -> None:
+            # Most people are found by both; building each once saves half the time.
+            if row[0] not in found:
+                found[row[0]] = employee_from_row(row)
+
+        await self._tenant.fetch_keys(_BY_EXTERNAL_ID, collect, external_ids)
+        await self._tenant.fetch_keys(_BY_EMAIL, collect, email_keys)
+        return list(found.values())
 
     async def addresses_held_by_other_companies(
         self, email_keys: Collection[EmailKey]
@@ -131,9 +138,12 @@ class SqlReading:
     async def _page(
         self, listing: Listing, read: Callable[[Row], Value], filters: RowValues, request: PageRequest
     ) -> Page[Value]:
-        (total,) = await self._tenant.fetch(listing.count, _count_from_row, filters)
         window = {**filters, "limit": request.limit, "offset": request.offset}
-        items = await self._tenant.fetch(listing.items, read, window) if request.offset < total else []
+        items = await self._tenant.fetch(listing.items, read, window)
+        if len(items) < request.limit and (items or request.offset == 0):
+            # The last page is its own count, which spares a search the reading of everything once more.
+            return Page(items=items, total=request.offset + len(items), request=request)
+        (total,) = await self._tenant.fetch(listing.count, _count_from_row, filters)
         return Page(items=items, total=total, request=request)
 
 

@@ -95,7 +95,10 @@ class SqlTransaction(SqlReading):
             await self.forget_passwords([change.after.id for change in updates if change.ends_access])
 
     async def record_attempts(self, passwords: Sequence[TemporaryPassword]) -> None:
-        """See `Transaction`. Raises `ConstraintViolated` for an employee who is not this company's."""
+        """See `Transaction`. Raises `ConstraintViolated` for an employee who is not this company's.
+
+        It does so for a digest that is kept already, too: it would be the same password again.
+        """
         async with self._tenant.all_or_nothing():
             await self._tenant.run_many(_NEW_PASSWORD, map(password_row, passwords))
             await self._tenant.run_many(_ATTEMPTED, map(_attempt_row, passwords))

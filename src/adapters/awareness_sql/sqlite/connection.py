@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from itertools import islice
 from pathlib import Path
@@ -14,8 +15,9 @@ from awareness_sql.rows import Row
 from awareness_sql.sqlite.dialect import compiled
 from awareness_sql.sqlite.refusals import refuse
 
-_ROWS_AT_ONCE = 500
-"""A few milliseconds' work."""
+_ROWS_AT_ONCE = 200
+_LONGEST_HOLD = 0.005
+"""Seconds that the event loop is kept, about; then others run before the next rows or the next statement."""
 
 
 class SqliteConnection:
@@ -24,21 +26,21 @@ class SqliteConnection:
     def __init__(self, driver: sqlite3.Connection, path: Path) -> None:
         self._driver = driver
         self._path = path
+        self._held_since = time.monotonic()
 
     async def fetch(
         self, statement: Statement, parameters: Parameters, read: Callable[[Row], Value]
     ) -> list[Value]:
         """See `Connection`."""
         ready = compiled(statement)
+        found: list[Value] = []
         try:
             cursor = self._driver.execute(ready.sql, ready.arguments(parameters))
             with contextlib.closing(cursor):
-                rows = cursor.fetchmany(_ROWS_AT_ONCE)
-                found = list(map(read, rows))
-                while len(rows) == _ROWS_AT_ONCE:
-                    await asyncio.sleep(0)
-                    rows = cursor.fetchmany(_ROWS_AT_ONCE)
+                while rows := cursor.fetchmany(_ROWS_AT_ONCE):
                     found.extend(map(read, rows))
+                    await self._let_others_run()
+            await self._let_others_run()
         except sqlite3.Error as error:
             refuse(error, self._path)
         return found
@@ -46,6 +48,7 @@ class SqliteConnection:
     async def run(self, statement: Statement, parameters: Parameters) -> int:
         """See `Connection`."""
         ready = compiled(statement)
+        await self._let_others_run()
         try:
             return self._driver.execute(ready.sql, ready.arguments(parameters)).rowcount
         except sqlite3.Error as error:
@@ -61,8 +64,7 @@ class SqliteConnection:
                 written += self._driver.executemany(ready.sql, batch).rowcount
             except sqlite3.Error as error:
                 refuse(error, self._path)
-            if len(batch) == _ROWS_AT_ONCE:
-                await asyncio.sleep(0)
+            await self._let_others_run()
         return written
 
     @contextlib.asynccontextmanager
@@ -78,6 +80,11 @@ class SqliteConnection:
                 self._control("RELEASE part")
             raise
         self._control("RELEASE part")
+
+    async def _let_others_run(self) -> None:
+        if time.monotonic() - self._held_since > _LONGEST_HOLD:
+            await asyncio.sleep(0)
+            self._held_since = time.monotonic()
 
     def _control(self, command: str) -> None:
         try:
