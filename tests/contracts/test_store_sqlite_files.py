@@ -16,7 +16,7 @@ from awareness_core.api_keys import PublicId
 from awareness_core.errors import StoreUnavailable
 from awareness_sql import SqlStorage, open_storage
 from awareness_sql.migration import migrate
-from tests.contracts.storages import ACME, GLOBEX, NOW, apply, everyone, hired, person
+from tests.contracts.storages import ACME, GLOBEX, LATER, NOW, apply, everyone, hired, person
 from tests.contracts.test_api_keys import api_key
 
 pytestmark = pytest.mark.anyio
@@ -39,9 +39,13 @@ def _damage(path: Path) -> bytes:
     return intact
 
 
+def _put(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+
+
 def _replace(path: Path, content: bytes) -> None:
     path.unlink()
-    path.write_bytes(content)
+    _put(path, content)
 
 
 def _move_away(path: Path) -> Path:
@@ -140,6 +144,19 @@ async def test_a_file_that_was_replaced_is_used_from_the_very_next_moment(
     assert [person(3)] == await everyone(sqlite)
     async with open_storage(f"sqlite:///{moved}") as old:
         assert [person(1)] == await everyone(old)
+
+
+async def test_no_write_goes_to_a_file_that_another_took_the_place_of(
+    sqlite: SqlStorage, path: Path, empty: bytes
+) -> None:
+    moved = _move_away(path)
+    _put(path, empty)
+
+    await sqlite.companies.add_company(GLOBEX)
+
+    assert [GLOBEX] == await sqlite.companies.list_companies()
+    async with open_storage(f"sqlite:///{moved}") as old:
+        assert [ACME, GLOBEX] == await old.companies.list_companies()
 
 
 def test_a_file_that_may_only_be_read_says_so_and_recovers(
@@ -277,6 +294,15 @@ async def test_the_use_of_a_key_is_written_by_the_time_of_closing(path: Path, sq
 
     async with open_storage(f"sqlite:///{path}") as again:
         assert [NOW] == [key.last_used_at for key in await again.api_keys.list_api_keys()]
+
+
+async def test_the_use_of_a_key_never_moves_back_between_processes(path: Path, sqlite: SqlStorage) -> None:
+    await sqlite.api_keys.add_api_key(api_key(1))
+    for at in (LATER, NOW):
+        async with open_storage(f"sqlite:///{path}") as other:
+            await other.api_keys.record_api_key_use(api_key(1).id, at=at)
+
+    assert [LATER] == [key.last_used_at for key in await sqlite.api_keys.list_api_keys()]
 
 
 @pytest.mark.parametrize(
