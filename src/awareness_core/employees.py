@@ -98,7 +98,8 @@ class EmployeeRecord:
     """One line of a directory, checked and in normal form (reference 2.1); `awareness_core.records` makes it.
 
     An optional field is `ABSENT` (leave what is stored), None (clear it) or a text. `external_id` is never cleared by a
-    record, so None means that none was given.
+    record, so None means that none was given. `fingerprint` is the digest of how the record was spelt, see
+    `records.fingerprint_of`.
     """
 
     email: EmailAddress
@@ -110,6 +111,7 @@ class EmployeeRecord:
     address: str | Absent | None = ABSENT
     sector: SectorReference | Absent | None = ABSENT
     presence: Presence = Presence.UNSTATED
+    fingerprint: bytes | None = attrs.field(default=None, eq=False, repr=False)
 
 
 @attrs.frozen(kw_only=True)
@@ -242,10 +244,15 @@ def log_in_first(employee: Employee, *, now: datetime) -> Employee:
 
 @attrs.frozen(kw_only=True)
 class EmployeeChange:
-    """One row to write: an insertion when `before` is None, else an update."""
+    """One row to write: an insertion when `before` is None, else an update.
+
+    `fingerprint` is that of the record that says exactly what `after` is, when there is one; every write without one
+    forgets the fingerprint kept of that person.
+    """
 
     before: Employee | None
     after: Employee
+    fingerprint: bytes | None = attrs.field(default=None, repr=False)
 
     @property
     def ends_access(self) -> bool:

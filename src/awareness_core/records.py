@@ -6,13 +6,14 @@ It speaks of fields by the names it is given, because callers must read of *thei
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 
 import attrs
 
 from awareness_core.absent import ABSENT, Absent
-from awareness_core.emails import MAX_EMAIL_LENGTH, EmailAddress, InvalidEmail, parse_email
-from awareness_core.employees import EmployeeRecord, Presence
+from awareness_core.emails import MAX_EMAIL_LENGTH, EmailAddress, EmailKey, InvalidEmail, parse_email
+from awareness_core.employees import EmployeeId, EmployeeRecord, Presence
 from awareness_core.errors import Fault, ValidationFailed
 from awareness_core.sectors import SectorReference
 from awareness_core.texts import normal_text, text_problem
@@ -29,6 +30,8 @@ MAX_LENGTHS: Mapping[str, int] = {
     "sector_id": 64,
 }
 """Code points after normalisation (reference 2.1)."""
+
+_RULES = b"rules-1"
 
 _PRESENCE: Mapping[bool | Absent | None, Presence] = {
     True: Presence.PRESENT,
@@ -67,7 +70,31 @@ class InvalidRecord:
     email: str = ""
 
 
-def check_record(raw: RawEmployee, *, names: Mapping[str, str] | None = None) -> EmployeeRecord:
+@attrs.frozen(kw_only=True)
+class UnchangedPerson:
+    """An active person of whom a record, known by its fingerprint, says nothing new; what an answer needs of them."""
+
+    id: EmployeeId
+    external_id: str | None
+    email: str
+    email_key: EmailKey
+
+
+FINGERPRINT_BYTES = 16
+
+
+def fingerprint_of(spelling: bytes) -> bytes:
+    """The digest of a record as it was sent, byte by byte; the same bytes said the same before.
+
+    128 bits, so that no two records of any directory share one. `_RULES` changes whenever the same bytes could come to
+    mean something else.
+    """
+    return hashlib.blake2b(spelling, digest_size=FINGERPRINT_BYTES, person=_RULES).digest()
+
+
+def check_record(
+    raw: RawEmployee, *, names: Mapping[str, str] | None = None, fingerprint: bytes | None = None
+) -> EmployeeRecord:
     """The record that `raw` spells, in normal form.
 
     Raises `ValidationFailed` with every fault. `names` maps this module's field names to the caller's.
@@ -94,6 +121,7 @@ def check_record(raw: RawEmployee, *, names: Mapping[str, str] | None = None) ->
         address=address,
         sector=_sector_reference(sector_name, sector_id),
         presence=_PRESENCE[raw.active],
+        fingerprint=fingerprint,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from awareness_core.emails import EmailKey, InvalidEmail, parse_email
 from awareness_core.employees import Employee, EmployeeId, EmployeeRecord, address_precedence
-from awareness_core.records import InvalidRecord
+from awareness_core.records import InvalidRecord, UnchangedPerson
 from awareness_core.texts import normal_text
 
 
@@ -52,6 +52,19 @@ class Rollcall:
                 self._claimed_external_ids.add(person.external_id)
             if person.email.key != email_key:
                 self._move(person)
+        return True
+
+    def claim_unchanged(self, person: UnchangedPerson) -> bool:
+        """As `claim`, for a record known to say nothing new of `person`."""
+        if (
+            person.email_key in self._claimed_email_keys
+            or (person.external_id is not None and person.external_id in self._claimed_external_ids)
+            or person.id in self._movers
+        ):
+            return False
+        self._claimed_email_keys.add(person.email_key)
+        if person.external_id is not None:
+            self._claimed_external_ids.add(person.external_id)
         return True
 
     def is_mover(self, employee_id: EmployeeId) -> bool:

@@ -15,12 +15,12 @@ from datetime import datetime
 import attrs
 
 from awareness_core.emails import EmailKey
-from awareness_core.employees import Action, Employee, EmployeeChange, EmployeeId, EmployeeRecord, archive
-from awareness_core.records import InvalidRecord
+from awareness_core.employees import Employee, EmployeeChange, EmployeeId, EmployeeRecord, archive
+from awareness_core.records import InvalidRecord, UnchangedPerson
 from awareness_core.rollcall import Rollcall
 from awareness_core.sectors import Sector, SectorDirectory
 from awareness_core.sync_chunk import Chunk
-from awareness_core.sync_plan import Candidates, SyncItem, SyncPlan, SyncSummary
+from awareness_core.sync_plan import Candidates, ChunkPlan, SyncPlan, summarise
 
 
 def plan_sync(
@@ -32,18 +32,22 @@ def plan_sync(
 ) -> SyncPlan:
     """Decide every record of one payload. `items` are in the order of `records`."""
     rostered = candidates.rostered
-    planner = PayloadPlanner(candidates.sectors, is_whole_directory=rostered is not None)
+    planner = PayloadPlanner(is_whole_directory=rostered is not None)
+    planner.learn_sectors(candidates.sectors)
     plan = planner.plan_chunk(records, candidates, new_ids=new_ids, now=now, is_last=True)
-    if rostered is None:
-        return plan
-    missing = (person for person in rostered if planner.is_missing(person.external_id, person.email.key))
+    items = tuple(plan.items[position] for position in range(len(records)))
+    missing = [
+        person for person in rostered or () if planner.is_missing(person.external_id, person.email.key)
+    ]
     absentees = sorted((*missing, *planner.replaced), key=lambda person: person.id)
-    return attrs.evolve(
-        plan,
+    summary = summarise(Counter(item.action for item in items))
+    return SyncPlan(
+        items=items,
+        summary=attrs.evolve(summary, deactivated=summary.deactivated + len(absentees)),
         changes=(*plan.changes, *archivals(absentees, now=now)),
-        summary=attrs.evolve(plan.summary, deactivated=plan.summary.deactivated + len(absentees)),
+        sectors=plan.sectors,
         absentees=tuple(absentees),
-        rostered=len(rostered),
+        rostered=None if rostered is None else len(rostered),
     )
 
 
@@ -60,23 +64,27 @@ class PayloadPlanner:
     outcome independent of order.
     """
 
-    def __init__(self, sectors: Iterable[Sector], *, is_whole_directory: bool) -> None:
-        self._sectors = SectorDirectory(sectors)
+    def __init__(self, *, is_whole_directory: bool) -> None:
+        self._sectors = SectorDirectory(())
         self._rollcall = Rollcall()
         self._is_whole = is_whole_directory
         self.replaced: list[Employee] = []
         """Whose mailbox went to somebody else while nothing lists them any more: they have left."""
 
+    def learn_sectors(self, sectors: Iterable[Sector]) -> None:
+        """Be told the company's sectors; to be done before the first chunk with a record that names one."""
+        self._sectors = SectorDirectory(sectors)
+
     def plan_chunk(
         self,
-        records: Sequence[EmployeeRecord | InvalidRecord],
+        records: Sequence[EmployeeRecord | InvalidRecord | UnchangedPerson],
         candidates: Candidates,
         *,
         new_ids: Iterator[EmployeeId],
         now: datetime,
         is_last: bool = False,
         was_deferred: bool = False,
-    ) -> SyncPlan:
+    ) -> ChunkPlan:
         """Decide the next records of the payload; `candidates` are read after the writes of the chunks before."""
         sectors_before = len(self._sectors.created)
         chunk = Chunk(
@@ -85,36 +93,21 @@ class PayloadPlanner:
         chunk.match_all(was_deferred=was_deferred)
         chunk.check_sectors()
         chunk.share_addresses()
-        items, changes = [], []
+        items, changes = {}, []
         for entry in chunk.entries:
             if entry.is_deferred:
                 continue
-            item, change = chunk.conclude(entry, new_ids=new_ids, now=now)
-            items.append(item)
+            items[entry.position], change = chunk.conclude(entry, new_ids=new_ids, now=now)
             if change is not None:
                 changes.append(change)
         self.replaced.extend(chunk.replaced())
-        return SyncPlan(
-            items=tuple(items),
-            summary=_summarise(items),
+        return ChunkPlan(
+            items=items,
             changes=tuple(changes),
             sectors=self._sectors.created[sectors_before:],
-            deferred=tuple(position for position, entry in enumerate(chunk.entries) if entry.is_deferred),
+            deferred=tuple(entry.position for entry in chunk.entries if entry.is_deferred),
         )
 
     def is_missing(self, external_id: str | None, email_key: EmailKey) -> bool:
         """Whether nothing in the payload so far mentions this person."""
         return not self._rollcall.is_mentioned(external_id=external_id, email_key=email_key)
-
-
-def _summarise(items: Sequence[SyncItem]) -> SyncSummary:
-    counts = Counter(item.action for item in items)
-    return SyncSummary(
-        received=len(items),
-        created=counts[Action.CREATED],
-        updated=counts[Action.UPDATED],
-        reactivated=counts[Action.REACTIVATED],
-        deactivated=counts[Action.DEACTIVATED],
-        skipped=counts[Action.SKIPPED],
-        failed=counts[Action.FAILED],
-    )

@@ -27,7 +27,7 @@ from awareness_core.employees import (
     hire,
 )
 from awareness_core.matching import Match, PeopleIndex
-from awareness_core.records import InvalidRecord
+from awareness_core.records import InvalidRecord, UnchangedPerson
 from awareness_core.rollcall import Rollcall
 from awareness_core.sectors import SectorDirectory, SectorId, UnresolvableSector
 from awareness_core.sync_plan import Candidates, SyncError, SyncItem, SyncWarning
@@ -36,13 +36,15 @@ _NOBODY = -1
 """The position of whom one waits for who is in no entry, and therefore never makes way."""
 
 _UNMATCHED = Match()
+_DUPLICATE = SyncError.DUPLICATE_IN_PAYLOAD
 
 
 @attrs.define(kw_only=True)
 class Entry:
     """One record on its way through the plan."""
 
-    record: EmployeeRecord | InvalidRecord
+    position: int
+    record: EmployeeRecord | InvalidRecord | UnchangedPerson
     match: Match = _UNMATCHED
     transition: Transition | None = None
     error: SyncError | None = None
@@ -55,7 +57,7 @@ class Chunk:
 
     def __init__(
         self,
-        records: Sequence[EmployeeRecord | InvalidRecord],
+        records: Sequence[EmployeeRecord | InvalidRecord | UnchangedPerson],
         candidates: Candidates,
         rollcall: Rollcall,
         sectors: SectorDirectory,
@@ -63,7 +65,8 @@ class Chunk:
         is_whole: bool,
         is_last: bool,
     ) -> None:
-        self.entries = [Entry(record=record) for record in records]
+        self.entries: list[Entry] = []
+        self._records = records
         self._rollcall = rollcall
         self._people = PeopleIndex(candidates.employees, rollcall)
         self._sectors = sectors
@@ -77,8 +80,8 @@ class Chunk:
     ) -> tuple[SyncItem, EmployeeChange | None]:
         """The answer for one entry, and the write it asks for."""
         record, person = entry.record, entry.match.person
-        if isinstance(record, InvalidRecord):
-            return _failed_validation(record), None
+        if not isinstance(record, EmployeeRecord):
+            return _uncounted(record, entry.error), None
         if entry.error is not None or entry.transition is None:
             return _item(record, person, Action.FAILED, error=entry.error), None
         if entry.transition.next is None:
@@ -86,7 +89,7 @@ class Chunk:
         sector_id = self._sector_id(record, person)
         if person is None:
             hired = hire(record, employee_id=next(new_ids), sector_id=sector_id, now=now)
-            return _item(record, hired, Action.CREATED), EmployeeChange(before=None, after=hired)
+            return _item(record, hired, Action.CREATED), _change(None, hired, record, warning=None)
         email = record.email if entry.takes_email else person.email
         amended = amend(
             person, record, email=email, sector_id=sector_id, next_state=entry.transition.next, now=now
@@ -96,7 +99,7 @@ class Chunk:
             return _item(record, person, Action.SKIPPED, warning=warning), None
         return (
             _item(record, amended, entry.transition.action, warning=warning),
-            EmployeeChange(before=person, after=amended),
+            _change(person, amended, record, warning=warning),
         )
 
     def replaced(self) -> list[Employee]:
@@ -112,22 +115,30 @@ class Chunk:
 
     def match_all(self, *, was_deferred: bool) -> None:
         """Find whom each record means, and let the first of those who mean the same person count."""
-        for position, entry in enumerate(self.entries):
-            record = entry.record
-            if isinstance(record, InvalidRecord):
-                self._rollcall.mention(record)
-                entry.error = SyncError.VALIDATION_ERROR
-                continue
-            entry.match = self._people.match(record)
-            person = entry.match.person
-            if not was_deferred and not self._rollcall.claim(record, person):
-                self._rollcall.mention(record)
-                entry.error = SyncError.DUPLICATE_IN_PAYLOAD
-                entry.match = _UNMATCHED
-                continue
-            if person is not None:
-                self._entry_of[person.id] = position
-            entry.transition = TRANSITIONS[None if person is None else person.state, self._presence(record)]
+        for position, record in enumerate(self._records):
+            if isinstance(record, UnchangedPerson):
+                if not self._rollcall.claim_unchanged(record):
+                    self.entries.append(Entry(position=position, record=record, error=_DUPLICATE))
+            else:
+                entry = Entry(position=position, record=record)
+                self._match(entry, record, was_deferred=was_deferred)
+                self.entries.append(entry)
+
+    def _match(self, entry: Entry, record: EmployeeRecord | InvalidRecord, *, was_deferred: bool) -> None:
+        if isinstance(record, InvalidRecord):
+            self._rollcall.mention(record)
+            entry.error = SyncError.VALIDATION_ERROR
+            return
+        match = self._people.match(record)
+        if not was_deferred and not self._rollcall.claim(record, match.person):
+            self._rollcall.mention(record)
+            entry.error = _DUPLICATE
+            return
+        entry.match = match
+        if match.person is not None:
+            self._entry_of[match.person.id] = len(self.entries)
+        state = None if match.person is None else match.person.state
+        entry.transition = TRANSITIONS[state, self._presence(record)]
 
     def _presence(self, record: EmployeeRecord) -> Presence:
         # A whole directory lists those who are there, so being listed means being present.
@@ -138,7 +149,11 @@ class Chunk:
     def check_sectors(self) -> None:
         """Refuse records whose sector cannot be; creates none yet, as the record may still fail otherwise."""
         for entry in self.entries:
-            if isinstance(entry.record, InvalidRecord) or entry.error is not None or not entry.record.sector:
+            if (
+                not isinstance(entry.record, EmployeeRecord)
+                or entry.error is not None
+                or not entry.record.sector
+            ):
                 continue
             try:
                 self._sectors.find(entry.record.sector)
@@ -159,7 +174,7 @@ class Chunk:
         waits_for: dict[int, int] = {}
         for position, entry in enumerate(self.entries):
             record, rival = entry.record, entry.match.rival
-            if isinstance(record, InvalidRecord) or entry.transition is None or entry.error is not None:
+            if not isinstance(record, EmployeeRecord) or entry.transition is None or entry.error is not None:
                 continue
             if entry.transition.next is None:
                 self._judge_unknown_leaver(entry)
@@ -263,11 +278,19 @@ def _item(
     )
 
 
-def _failed_validation(record: InvalidRecord) -> SyncItem:
+def _change(
+    before: Employee | None, after: Employee, record: EmployeeRecord, *, warning: SyncWarning | None
+) -> EmployeeChange:
+    # Sent again, such a record says nothing new: of somebody active, whom it asks neither to leave nor to be warned of.
+    says_it_all = after.is_active and warning is None and record.presence is not Presence.LEAVING
+    return EmployeeChange(before=before, after=after, fingerprint=record.fingerprint if says_it_all else None)
+
+
+def _uncounted(record: InvalidRecord | UnchangedPerson, error: SyncError | None) -> SyncItem:
     return SyncItem(
         external_id=record.external_id,
         email=record.email,
         action=Action.FAILED,
-        error=SyncError.VALIDATION_ERROR,
-        faults=record.faults,
+        error=error,
+        faults=record.faults if isinstance(record, InvalidRecord) else (),
     )

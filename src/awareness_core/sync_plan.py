@@ -6,7 +6,7 @@ The values only; how they come about is `sync`'s business. Rules: docs/explanati
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 
@@ -86,7 +86,6 @@ class Candidates:
 class SyncPlan:
     """What to write and what to answer. Empty `changes` and `sectors` mean that nothing is written at all.
 
-    `items` are in the order of the records but for those at the positions `deferred`, which later records decide.
     `absentees` are archived, by `changes` too, because the payload left them out.
     """
 
@@ -94,24 +93,47 @@ class SyncPlan:
     summary: SyncSummary
     changes: tuple[EmployeeChange, ...] = ()
     sectors: tuple[Sector, ...] = ()
-    deferred: tuple[int, ...] = ()
     absentees: tuple[Employee, ...] = ()
     rostered: int | None = None
 
 
-def check_deactivations(plan: SyncPlan, *, confirmed: int | None) -> None:
+@attrs.frozen(kw_only=True)
+class ChunkPlan:
+    """What to write and to answer for one chunk of a payload.
+
+    `items` are by the position of their record in the chunk. Positions without one are those of unchanged people, and
+    those `deferred`, which later records decide.
+    """
+
+    items: Mapping[int, SyncItem]
+    changes: tuple[EmployeeChange, ...] = ()
+    sectors: tuple[Sector, ...] = ()
+    deferred: tuple[int, ...] = ()
+
+
+def summarise(actions: Mapping[Action, int]) -> SyncSummary:
+    """The summary of so many records by what became of them."""
+    return SyncSummary(
+        received=sum(actions.values()),
+        created=actions.get(Action.CREATED, 0),
+        updated=actions.get(Action.UPDATED, 0),
+        reactivated=actions.get(Action.REACTIVATED, 0),
+        deactivated=actions.get(Action.DEACTIVATED, 0),
+        skipped=actions.get(Action.SKIPPED, 0),
+        failed=actions.get(Action.FAILED, 0),
+    )
+
+
+def check_deactivations(
+    summary: SyncSummary, *, absentees: int, rostered: int, confirmed: int | None
+) -> None:
     """Nothing, or `MassDeactivationBlocked` when leaving people out looks like a broken export.
 
-    That is when it would archive more than 5 people and more than 10 % of those who carry an external id, or when the
-    payload is empty; `confirmed`, the exact number, lets it pass.
+    That is when it would archive more than 5 people and more than 10 % of the `rostered` who carry an external id, or
+    when the payload is empty; `confirmed`, the exact number of `absentees`, lets it pass. `summary` counts them.
     """
-    if plan.rostered is None or confirmed == len(plan.absentees):
+    if confirmed == absentees:
         return
-    planned = len(plan.absentees)
-    is_mass = (
-        planned > MAX_UNCONFIRMED_DEACTIVATIONS and planned * 100 > MAX_UNCONFIRMED_SHARE * plan.rostered
-    )
-    if is_mass or not plan.items:
-        raise MassDeactivationBlocked(
-            planned=planned, active=plan.rostered, summary=attrs.asdict(plan.summary)
-        )
+    is_mass = absentees > MAX_UNCONFIRMED_DEACTIVATIONS and absentees * 100 > MAX_UNCONFIRMED_SHARE * rostered
+    if is_mass or summary.received == 0:
+        raise MassDeactivationBlocked(planned=absentees, active=rostered, summary=attrs.asdict(summary))

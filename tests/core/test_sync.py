@@ -19,7 +19,7 @@ from awareness_core.errors import MassDeactivationBlocked
 from awareness_core.records import InvalidRecord
 from awareness_core.sectors import Sector
 from awareness_core.sync import plan_sync
-from awareness_core.sync_plan import Candidates, SyncError, SyncItem, SyncPlan, check_deactivations
+from awareness_core.sync_plan import Candidates, ChunkPlan, SyncError, SyncItem, SyncPlan, check_deactivations
 from tests.core import strategies as draw
 
 Payload = list[EmployeeRecord | InvalidRecord]
@@ -41,7 +41,7 @@ PAYLOADS: st.SearchStrategy[Payload] = st.lists(
 @st.composite
 def directories(draw_: st.DrawFn) -> Candidates:
     """The state of one company, whole-directory syncs included."""
-    people = draw_(draw.directories(max_size=5))
+    people = [archived_before_now(person) for person in draw_(draw.directories(max_size=5))]
     held = {person.email.key for person in people if person.is_active}
     elsewhere = draw_(st.frozensets(EMAILS.map(lambda email: email.key)))
     is_whole = draw_(st.booleans())
@@ -55,6 +55,15 @@ def directories(draw_: st.DrawFn) -> Candidates:
     )
 
 
+def archived_before_now(person: Employee) -> Employee:
+    """Nobody was archived in the future, or they would be the most recently archived for ever."""
+    if person.archived_at is None or person.archived_at < draw.NOW:
+        return person
+    return attrs.evolve(
+        person, archived_at=draw.NOW - (person.archived_at - draw.NOW) - timedelta(milliseconds=1)
+    )
+
+
 def fresh_ids() -> Iterator[EmployeeId]:
     """Ids that no directory of the tests holds."""
     return (EmployeeId(f"new-{number}") for number in itertools.count())
@@ -65,7 +74,7 @@ def plan_of(payload: Sequence[EmployeeRecord | InvalidRecord], candidates: Candi
     return plan_sync(payload, candidates, new_ids=fresh_ids(), now=draw.NOW)
 
 
-def applied(plan: SyncPlan, candidates: Candidates) -> Candidates:
+def applied(plan: SyncPlan | ChunkPlan, candidates: Candidates) -> Candidates:
     """The directory after the plan's writes."""
     people = {person.id: person for person in candidates.employees}
     for change in plan.changes:
@@ -310,15 +319,23 @@ def test_the_guard_stops_more_than_five_people_who_are_more_than_a_tenth(
     is_mass = left_out > 5 and left_out / rostered > 0.10
     if is_mass:
         with pytest.raises(MassDeactivationBlocked) as refusal:
-            check_deactivations(plan, confirmed=None)
+            guard(plan, confirmed=None)
         with pytest.raises(MassDeactivationBlocked):
-            check_deactivations(plan, confirmed=left_out + 1)
+            guard(plan, confirmed=left_out + 1)
 
         assert (refusal.value.planned, refusal.value.active) == (left_out, rostered)
         assert refusal.value.summary == attrs.asdict(plan.summary)
-        check_deactivations(plan, confirmed=left_out)
+        guard(plan, confirmed=left_out)
     else:
-        check_deactivations(plan, confirmed=None)
+        guard(plan, confirmed=None)
+
+
+def guard(plan: SyncPlan, *, confirmed: int | None) -> None:
+    """The check as a use case makes it."""
+    if plan.rostered is not None:
+        check_deactivations(
+            plan.summary, absentees=len(plan.absentees), rostered=plan.rostered, confirmed=confirmed
+        )
 
 
 def whole_directory_plan(left_out: int, rostered: int) -> SyncPlan:
@@ -348,15 +365,15 @@ def test_an_empty_whole_directory_is_always_blocked_until_confirmed() -> None:
     plan = plan_of([], Candidates(employees=[], rostered=[]))
 
     with pytest.raises(MassDeactivationBlocked) as refusal:
-        check_deactivations(plan, confirmed=None)
+        guard(plan, confirmed=None)
     assert refusal.value.planned == 0
-    check_deactivations(plan, confirmed=0)
+    guard(plan, confirmed=0)
 
 
 def test_an_empty_ordinary_payload_is_nothing_to_stop() -> None:
     plan = plan_of([], Candidates(employees=[]))
 
-    check_deactivations(plan, confirmed=None)
+    guard(plan, confirmed=None)
     assert plan.changes == ()
 
 

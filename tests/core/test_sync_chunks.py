@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from awareness_core.employees import Employee, EmployeeId, EmployeeRecord, Presence
-from awareness_core.records import InvalidRecord
+from awareness_core.employees import Action, Employee, EmployeeId, EmployeeRecord, Presence
+from awareness_core.records import InvalidRecord, UnchangedPerson, fingerprint_of
 from awareness_core.sync import PayloadPlanner, archivals
-from awareness_core.sync_plan import Candidates, SyncError, SyncItem
+from awareness_core.sync_plan import Candidates, ChunkPlan, SyncError, SyncItem
 from tests.core import strategies as draw
 from tests.core.test_sync import PAYLOADS, Payload, applied, directories, fresh_ids, plan_of, told
 from tests.core.test_sync_rows import A, B, person, record
+
+
+def planner_for(before: Candidates) -> PayloadPlanner:
+    """A planner at the beginning of a payload for this company."""
+    planner = PayloadPlanner(is_whole_directory=before.rostered is not None)
+    planner.learn_sectors(before.sectors)
+    return planner
 
 
 def in_chunks(
     payload: Sequence[EmployeeRecord | InvalidRecord], before: Candidates, size: int
 ) -> tuple[list[SyncItem], Candidates, set[str]]:
     """Items in the order of the payload, the directory afterwards, and the ids of the absentees."""
-    planner = PayloadPlanner(before.sectors, is_whole_directory=before.rostered is not None)
+    planner = planner_for(before)
     ids = fresh_ids()
     state = before
     items: dict[int, SyncItem] = {}
@@ -32,8 +39,7 @@ def in_chunks(
         plan = planner.plan_chunk(chunk, state, new_ids=ids, now=draw.NOW)
         state = applied(plan, state)
         deferred.extend(start + position for position in plan.deferred)
-        decided = [start + position for position in range(len(chunk)) if position not in plan.deferred]
-        items.update(zip(decided, plan.items, strict=True))
+        items.update({start + position: item for position, item in plan.items.items()})
     rest = planner.plan_chunk(
         [payload[position] for position in deferred],
         state,
@@ -43,14 +49,14 @@ def in_chunks(
         was_deferred=True,
     )
     state = applied(rest, state)
-    items.update(zip(deferred, rest.items, strict=True))
+    items.update({deferred[position]: item for position, item in rest.items.items()})
     absentees = [
         person_
         for person_ in state.rostered or ()
         if planner.is_missing(person_.external_id, person_.email.key)
     ]
     absentees.extend(planner.replaced)
-    final = applied(attrs.evolve(rest, changes=archivals(absentees, now=draw.NOW), sectors=()), state)
+    final = applied(ChunkPlan(items={}, changes=archivals(absentees, now=draw.NOW)), state)
     return [items[position] for position in range(len(payload))], final, {person_.id for person_ in absentees}
 
 
@@ -94,7 +100,7 @@ def test_chunks_come_to_the_same_as_the_whole(payload: Payload, before: Candidat
 def test_after_every_chunk_no_address_has_two_holders(
     payload: Payload, before: Candidates, size: int
 ) -> None:
-    planner = PayloadPlanner(before.sectors, is_whole_directory=before.rostered is not None)
+    planner = planner_for(before)
     state = before
     for start in range(0, len(payload), size):
         plan = planner.plan_chunk(
@@ -112,10 +118,76 @@ def fresh_ids_from(start: int) -> Iterator[EmployeeId]:
 
 
 def test_only_what_others_may_still_decide_is_deferred() -> None:
-    planner = PayloadPlanner([], is_whole_directory=False)
+    planner = PayloadPlanner(is_whole_directory=False)
     candidates = Candidates(employees=[person(1, A, "1"), person(2, B, "2")])
     payload: Payload = [record(B, "1"), record("c@x.example", "3"), InvalidRecord(faults=())]
     plan = planner.plan_chunk(payload, candidates, new_ids=fresh_ids(), now=draw.NOW)
 
     assert plan.deferred == (0,)
-    assert [item.error for item in plan.items] == [None, SyncError.VALIDATION_ERROR]
+    assert {position: item.error for position, item in plan.items.items()} == {
+        1: None,
+        2: SyncError.VALIDATION_ERROR,
+    }
+
+
+@given(PAYLOADS, PAYLOADS, directories(), st.data())
+def test_a_record_known_by_its_fingerprint_need_not_be_read(
+    payload: Payload, newer: Payload, before: Candidates, data: st.DataObject
+) -> None:
+    first = plan_of([spelt(record_) for record_ in payload], before)
+    after = applied(first, before)
+    people = {person_.id: person_ for person_ in after.employees}
+    known = {
+        change.fingerprint: people[change.after.id]
+        for change in first.changes
+        if change.fingerprint is not None
+    }
+    again = data.draw(st.permutations([spelt(record_) for record_ in [*payload, *newer]]))
+    read = planner_for(after).plan_chunk(again, after, new_ids=fresh_ids(), now=draw.NOW, is_last=True)
+    unread = planner_for(after).plan_chunk(
+        [unchanged_or_itself(record_, known) for record_ in again],
+        after,
+        new_ids=fresh_ids(),
+        now=draw.NOW,
+        is_last=True,
+    )
+
+    assert unread.changes == read.changes
+    for position, record_ in enumerate(again):
+        expected = read.items[position]
+        if position not in unread.items:
+            person_ = known[spelling_of(record_)]
+            assert (expected.action, expected.error, expected.warning) == (Action.SKIPPED, None, None)
+            assert (expected.external_id, expected.email) == (person_.external_id, person_.email.text)
+            assert expected.id == person_.id
+        elif expected.error is SyncError.DUPLICATE_IN_PAYLOAD:
+            assert unread.items[position].error is SyncError.DUPLICATE_IN_PAYLOAD
+        else:
+            assert told(unread.items[position]) == told(expected)
+
+
+def spelling_of(record_: EmployeeRecord | InvalidRecord) -> bytes:
+    """The fingerprint, or nothing that any fingerprint could be."""
+    return record_.fingerprint or b"" if isinstance(record_, EmployeeRecord) else b""
+
+
+def spelt(record_: EmployeeRecord | InvalidRecord) -> EmployeeRecord | InvalidRecord:
+    """The record with the fingerprint of its spelling."""
+    if isinstance(record_, InvalidRecord):
+        return record_
+    return attrs.evolve(record_, fingerprint=fingerprint_of(repr(record_).encode()))
+
+
+def unchanged_or_itself(
+    record_: EmployeeRecord | InvalidRecord, known: Mapping[bytes, Employee]
+) -> EmployeeRecord | InvalidRecord | UnchangedPerson:
+    """What a store's look-up by fingerprint makes of a record."""
+    person_ = known.get(spelling_of(record_))
+    if person_ is None:
+        return record_
+    return UnchangedPerson(
+        id=person_.id,
+        external_id=person_.external_id,
+        email=person_.email.text,
+        email_key=person_.email.key,
+    )

@@ -65,7 +65,13 @@ async def provision(
             rostered=await reading.rostered_employees() if deactivate_missing else None,
         )
         plan = plan_sync(records, candidates, new_ids=_new_ids(ports), now=ports.clock.now())
-        check_deactivations(plan, confirmed=confirm_deactivations)
+        if plan.rostered is not None:
+            check_deactivations(
+                plan.summary,
+                absentees=len(plan.absentees),
+                rostered=plan.rostered,
+                confirmed=confirm_deactivations,
+            )
         return plan
 
     if dry_run:
