@@ -8,7 +8,7 @@ All times are aware, in UTC and whole milliseconds.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import datetime
 from typing import Protocol
@@ -22,6 +22,7 @@ from awareness_core.employees import Access, Employee, EmployeeChange, EmployeeI
 from awareness_core.pages import Page, PageRequest
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.quota import QuotaPolicy, QuotaUse
+from awareness_core.records import UnchangedPerson
 from awareness_core.sectors import Sector, SectorId
 from awareness_core.tenants import Company, CompanyId, Language
 
@@ -85,6 +86,15 @@ class EmployeeQuery:
     page: PageRequest = PageRequest()
 
 
+@attrs.frozen(kw_only=True)
+class RosterEntry:
+    """An active employee who carries an external id, in brief."""
+
+    id: EmployeeId
+    external_id: str
+    email_key: EmailKey
+
+
 class Reading(Protocol):
     """One company's data as it stands; what is read in one `Reading` is one moment's state."""
 
@@ -106,6 +116,15 @@ class Reading(Protocol):
 
     async def rostered_employees(self) -> Sequence[Employee]:
         """Every active employee who carries an external id; in any order."""
+
+    async def count_rostered_employees(self) -> int:
+        """How many these are."""
+
+    def roster(self) -> AsyncIterator[Sequence[RosterEntry]]:
+        """The same people in brief, some thousands at a time, for companies too large to hold; in any order."""
+
+    async def unchanged_people(self, fingerprints: Collection[bytes]) -> Mapping[bytes, UnchangedPerson]:
+        """Whose record had one of these fingerprints when it was last written, and who was not written since."""
 
     async def employees_by_id(self, ids: Collection[EmployeeId]) -> Sequence[Employee]:
         """Those of `ids` that are this company's; in any order, the others are simply not there."""
@@ -130,7 +149,7 @@ class Transaction(Reading, Protocol):
     """
 
     async def apply(self, *, changes: Sequence[EmployeeChange], sectors: Sequence[Sector] = ()) -> None:
-        """Write all changes and new sectors, or raise and write none.
+        """Write all changes and new sectors, or raise and write none; keep each change's fingerprint, or none.
 
         Addresses and external ids may swap hands within one call. Temporary passwords of everyone whose change
         `ends_access` are destroyed. Raises `ConstraintViolated` when an address is held by another active employee of

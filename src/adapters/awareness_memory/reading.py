@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 
 from awareness_core.campaigns import Campaign, CampaignQuery
 from awareness_core.emails import EmailKey
@@ -10,7 +10,8 @@ from awareness_core.employees import Employee, EmployeeId, access, search_text
 from awareness_core.errors import NotFound
 from awareness_core.pages import Item, Page, PageRequest
 from awareness_core.passwords import TemporaryPassword
-from awareness_core.ports import EmployeeQuery
+from awareness_core.ports import EmployeeQuery, RosterEntry
+from awareness_core.records import UnchangedPerson
 from awareness_core.sectors import Sector
 from awareness_core.tenants import Company, CompanyId
 from awareness_core.texts import folded_name
@@ -63,6 +64,38 @@ class MemoryReading:
     async def rostered_employees(self) -> Sequence[Employee]:
         """See `Reading`."""
         return [person for person in self._people() if person.is_active and person.external_id is not None]
+
+    async def count_rostered_employees(self) -> int:
+        """See `Reading`."""
+        return len(await self.rostered_employees())
+
+    async def roster(self) -> AsyncIterator[Sequence[RosterEntry]]:
+        """See `Reading`; all at once, as everybody is in memory anyway."""
+        yield [
+            RosterEntry(id=person.id, external_id=person.external_id, email_key=person.email.key)
+            for person in self._people()
+            if person.is_active and person.external_id is not None
+        ]
+
+    async def unchanged_people(self, fingerprints: Collection[bytes]) -> Mapping[bytes, UnchangedPerson]:
+        """See `Reading`."""
+        if self._state is None:
+            return {}
+        owners = self._state.by_fingerprint
+        found = {
+            fingerprint: self._state.employees[owners[fingerprint]]
+            for fingerprint in fingerprints
+            if fingerprint in owners
+        }
+        return {
+            fingerprint: UnchangedPerson(
+                id=person.id,
+                external_id=person.external_id,
+                email=person.email.text,
+                email_key=person.email.key,
+            )
+            for fingerprint, person in found.items()
+        }
 
     async def employees_by_id(self, ids: Collection[EmployeeId]) -> Sequence[Employee]:
         """See `Reading`."""

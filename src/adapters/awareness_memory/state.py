@@ -34,6 +34,7 @@ class CompanyState:
     people_of: Mapping[EmailKey, frozenset[EmployeeId]] = attrs.field(factory=dict)
     holders: Mapping[EmailKey, EmployeeId] = attrs.field(factory=dict)
     by_external_id: Mapping[str, EmployeeId] = attrs.field(factory=dict)
+    by_fingerprint: Mapping[bytes, EmployeeId] = attrs.field(factory=dict)
     passwords: Passwords = attrs.field(factory=dict)
     campaigns: Mapping[CampaignId, Campaign] = attrs.field(factory=dict)
 
@@ -66,6 +67,13 @@ def with_changes(state: CompanyState, changes: Sequence[EmployeeChange]) -> Comp
             register.strike_out(change.after.id)
     for change in changes:
         register.enter(change.after)
+    written = {change.after.id for change in changes}
+    fingerprints = {
+        fingerprint: owner for fingerprint, owner in state.by_fingerprint.items() if owner not in written
+    }
+    fingerprints.update(
+        {change.fingerprint: change.after.id for change in changes if change.fingerprint is not None}
+    )
     gone = {change.after.id for change in changes if change.ends_access}
     return attrs.evolve(
         state,
@@ -73,6 +81,7 @@ def with_changes(state: CompanyState, changes: Sequence[EmployeeChange]) -> Comp
         people_of=register.people_of,
         holders=register.holders,
         by_external_id=register.by_external_id,
+        by_fingerprint=fingerprints,
         passwords=without_passwords(state.passwords, gone),
     )
 

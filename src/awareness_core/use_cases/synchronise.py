@@ -1,0 +1,248 @@
+"""Bring a company's directory in line with a payload of any length: one transaction, a chunk at a time.
+
+What is kept in memory grows with the identities in the payload, not with its records. For records that are in memory
+anyway there is `provision`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import NoReturn, Protocol
+
+import attrs
+
+from awareness_core.employees import Action, EmployeeId, EmployeeRecord
+from awareness_core.errors import Conflict, ConstraintViolated
+from awareness_core.identifiers import UUID7_ENTROPY_BYTES, uuid7
+from awareness_core.matching import mentioned_email_keys, mentioned_external_ids
+from awareness_core.ports import Ports, Transaction
+from awareness_core.records import InvalidRecord, UnchangedPerson
+from awareness_core.sync import PayloadPlanner, archivals
+from awareness_core.sync_plan import (
+    Candidates,
+    ChunkPlan,
+    SyncItem,
+    SyncSummary,
+    check_deactivations,
+    summarise,
+)
+from awareness_core.tenants import CompanyId
+
+_ATTEMPTS = 3
+_ABSENTEES_AT_ONCE = 1000
+
+Record = EmployeeRecord | InvalidRecord | UnchangedPerson
+
+
+class Line(Protocol):
+    """One record of a payload, not read before it has to be."""
+
+    @property
+    def fingerprint(self) -> bytes:
+        """`records.fingerprint_of` the record's spelling."""
+
+    def read(self) -> EmployeeRecord | InvalidRecord:
+        """The record, checked; an `EmployeeRecord` carries the fingerprint."""
+
+
+class Payload(Protocol):
+    """Records in the order sent."""
+
+    def chunks(self) -> AsyncIterator[Sequence[Line]]:
+        """All of them, from the beginning each time; some thousands at a time."""
+
+
+class Results(Protocol):
+    """Where the answer to each record goes, in any order."""
+
+    def restart(self) -> None:
+        """Forget what was put: the payload is begun anew."""
+
+    def put(self, position: int, item: SyncItem | UnchangedPerson) -> None:
+        """What became of the record at `position` (from 0) in the payload."""
+
+
+@attrs.frozen(kw_only=True)
+class SyncOutcome:
+    """The answer to a payload as a whole; that to each record went to the `Results`."""
+
+    summary: SyncSummary
+    dry_run: bool = False
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether no record failed."""
+        return self.summary.failed == 0
+
+
+async def synchronise(
+    ports: Ports,
+    company_id: CompanyId,
+    payload: Payload,
+    results: Results,
+    *,
+    dry_run: bool = False,
+    deactivate_missing: bool = False,
+    confirm_deactivations: int | None = None,
+) -> SyncOutcome:
+    """As `provision`, for a payload that is read in chunks; `results` get one answer a record.
+
+    All of it is written, or on any fault none. A dry run writes too, and rolls back, as later chunks must meet what
+    earlier ones did. Raises what `provision` raises, and whatever reading the payload raises.
+    """
+    for _ in range(_ATTEMPTS):
+        results.restart()
+        try:
+            async with ports.store.transaction(company_id) as transaction:
+                run = _Run(ports, transaction, results, is_whole=deactivate_missing, is_dry=dry_run)
+                await run.start()
+                async for chunk in payload.chunks():
+                    await run.take(chunk)
+                summary = await run.finish(confirmed=confirm_deactivations)
+                if dry_run:
+                    _undo(summary)
+        except _Undo as undone:
+            return SyncOutcome(summary=undone.summary, dry_run=True)
+        except ConstraintViolated:
+            # Another company took one of the addresses between the look and the write: look again.
+            continue
+        return SyncOutcome(summary=summary)
+    raise Conflict("Other requests kept changing the same people. Nothing was written; send it again.")
+
+
+class _Undo(Exception):
+    def __init__(self, summary: SyncSummary) -> None:
+        self.summary = summary
+
+
+def _undo(summary: SyncSummary) -> NoReturn:
+    raise _Undo(summary)
+
+
+class _Run:
+    """One attempt at one payload, in one transaction."""
+
+    def __init__(
+        self, ports: Ports, transaction: Transaction, results: Results, *, is_whole: bool, is_dry: bool
+    ) -> None:
+        self._ports = ports
+        self._transaction = transaction
+        self._results = results
+        self._planner = PayloadPlanner(is_whole_directory=is_whole)
+        self._knows_sectors = False
+        self._is_whole = is_whole
+        self._is_dry = is_dry
+        self._rostered = 0
+        self._position = 0
+        self._deferred: list[tuple[int, EmployeeRecord | InvalidRecord]] = []
+        self._actions: Counter[Action] = Counter()
+
+    async def start(self) -> None:
+        """Look at what the guard compares with, before anything is written."""
+        if self._is_whole:
+            self._rostered = await self._transaction.count_rostered_employees()
+
+    async def take(self, chunk: Sequence[Line]) -> None:
+        """Decide and write the next records, but for those that later ones may make way for."""
+        known = await self._transaction.unchanged_people([line.fingerprint for line in chunk])
+        records: list[Record] = [known.get(line.fingerprint) or line.read() for line in chunk]
+        plan = await self._plan(records, is_last=False)
+        start, self._position = self._position, self._position + len(records)
+        for position in plan.deferred:
+            record = records[position]
+            if not isinstance(record, UnchangedPerson):
+                self._deferred.append((start + position, record))
+        deferred = frozenset(plan.deferred)
+        for position, record in enumerate(records):
+            item = plan.items.get(position)
+            if isinstance(record, UnchangedPerson) and item is not None:
+                # It does not count after all; the answer echoes what was sent, which has not been read yet.
+                self._tell(
+                    start + position, attrs.evolve(item, external_id=chunk[position].read().external_id)
+                )
+            elif position not in deferred:
+                self._tell(start + position, item or record)
+        if plan.changes or plan.sectors:
+            await self._transaction.apply(changes=plan.changes, sectors=plan.sectors)
+
+    async def finish(self, *, confirmed: int | None) -> SyncSummary:
+        """Decide what was deferred, archive who is missing if that was asked for, and count.
+
+        Raises `MassDeactivationBlocked`, which rolls everything back.
+        """
+        plan = await self._plan([record for _, record in self._deferred], is_last=True)
+        for position, item in plan.items.items():
+            self._tell(self._deferred[position][0], item)
+        absentees = await self._absentees()
+        summary = summarise(self._actions)
+        summary = attrs.evolve(summary, deactivated=summary.deactivated + len(absentees))
+        if self._is_whole:
+            check_deactivations(
+                summary, absentees=len(absentees), rostered=self._rostered, confirmed=confirmed
+            )
+        # Those whose mailbox goes to somebody else let it go in the very write that hands it over.
+        handed_over = archivals(self._planner.replaced, now=self._ports.clock.now())
+        if plan.changes or plan.sectors or handed_over:
+            await self._transaction.apply(changes=(*plan.changes, *handed_over), sectors=plan.sectors)
+        replaced = {person.id for person in self._planner.replaced}
+        await self._archive([employee_id for employee_id in absentees if employee_id not in replaced])
+        return summary
+
+    async def _plan(self, records: Sequence[Record], *, is_last: bool) -> ChunkPlan:
+        read = [record for record in records if not isinstance(record, UnchangedPerson)]
+        email_keys = mentioned_email_keys(read)
+        if not self._knows_sectors and any(
+            isinstance(record, EmployeeRecord) and record.sector for record in read
+        ):
+            self._planner.learn_sectors(await self._transaction.sectors())
+            self._knows_sectors = True
+        if read:
+            candidates = Candidates(
+                employees=await self._transaction.matching_employees(
+                    external_ids=mentioned_external_ids(read), email_keys=email_keys
+                ),
+                held_elsewhere=await self._transaction.addresses_held_by_other_companies(email_keys),
+            )
+        else:
+            candidates = Candidates(employees=())
+        return self._planner.plan_chunk(
+            records,
+            candidates,
+            new_ids=self._new_ids(),
+            now=self._ports.clock.now(),
+            is_last=is_last,
+            was_deferred=is_last,
+        )
+
+    async def _absentees(self) -> list[EmployeeId]:
+        if not self._is_whole:
+            return []
+        absentees = [person.id for person in self._planner.replaced]
+        async for entries in self._transaction.roster():
+            absentees.extend(
+                entry.id for entry in entries if self._planner.is_missing(entry.external_id, entry.email_key)
+            )
+        return absentees
+
+    async def _archive(self, employee_ids: Sequence[EmployeeId]) -> None:
+        for start in range(0, len(employee_ids), _ABSENTEES_AT_ONCE):
+            people = await self._transaction.employees_by_id(employee_ids[start : start + _ABSENTEES_AT_ONCE])
+            await self._transaction.apply(changes=archivals(people, now=self._ports.clock.now()))
+
+    def _tell(self, position: int, item: SyncItem | Record) -> None:
+        if isinstance(item, UnchangedPerson):
+            self._actions[Action.SKIPPED] += 1
+            self._results.put(position, item)
+        elif isinstance(item, SyncItem):
+            self._actions[item.action] += 1
+            if self._is_dry and item.action is Action.CREATED:
+                # The ids of people not created exist in no store, so nobody may be told of them.
+                item = attrs.evolve(item, id=None)
+            self._results.put(position, item)
+
+    def _new_ids(self) -> Iterator[EmployeeId]:
+        while True:
+            yield EmployeeId(
+                uuid7(at=self._ports.clock.now(), entropy=self._ports.entropy.take(UUID7_ENTROPY_BYTES))
+            )
