@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
+import attrs
 import pytest
 
 from awareness_core.campaigns import CampaignQuery, CampaignState
@@ -14,7 +15,8 @@ from awareness_core.emails import EmailKey
 from awareness_core.employees import Access, EmployeeState
 from awareness_core.errors import ConstraintViolated
 from awareness_core.periods import Period
-from awareness_core.ports import EmployeeQuery, Reading, Transaction
+from awareness_core.ports import EmployeeQuery, Reading, RosterEntry, Transaction
+from awareness_core.records import fingerprint_of
 from awareness_core.sectors import Sector, SectorId
 from tests.contracts.storages import (
     ACME,
@@ -35,20 +37,30 @@ OURS = person(1, external_id="E1", sector_id=SectorId(1), email="ours@acme.examp
 THEIRS = person(1, external_id="E1", sector_id=SectorId(1), email="theirs@globex.example", last_name="Other")
 ONLY_THEIRS = person(2, external_id="E2", email="only.theirs@globex.example")
 ALWAYS = Period(start=NOW - timedelta(days=1), end=NOW + timedelta(days=1))
+OURS_SPELT, THEIRS_SPELT = fingerprint_of(b"ours"), fingerprint_of(b"theirs")
 
 
 @pytest.fixture
 async def both(storage: Storage) -> Storage:
     for company, people in ((ACME, [OURS]), (GLOBEX, [THEIRS, ONLY_THEIRS])):
         async with storage.store.transaction(company.id) as transaction:
+            spelt = OURS_SPELT if company is ACME else THEIRS_SPELT
             await transaction.apply(
-                changes=hired(*people), sectors=[Sector(id=SectorId(1), name=f"Sector of {company.name}")]
+                changes=[
+                    attrs.evolve(change, fingerprint=spelt if change.after.id == OURS.id else None)
+                    for change in hired(*people)
+                ],
+                sectors=[Sector(id=SectorId(1), name=f"Sector of {company.name}")],
             )
             await transaction.save_campaigns([campaign(1, name=f"Campaign of {company.name}")])
     async with storage.store.transaction(GLOBEX.id) as transaction:
         await transaction.record_attempts([password(ONLY_THEIRS, 2)])
         await transaction.save_campaigns([campaign(2)])
     return storage
+
+
+async def _listed(pages: AsyncIterator[Sequence[RosterEntry]]) -> list[RosterEntry]:
+    return [entry async for page in pages for entry in page]
 
 
 Question = Callable[[Reading], Awaitable[Any]]
@@ -63,6 +75,9 @@ QUESTIONS: dict[str, list[Question]] = {
         )
     ],
     "rostered_employees": [lambda reading: reading.rostered_employees()],
+    "count_rostered_employees": [lambda reading: reading.count_rostered_employees()],
+    "roster": [lambda reading: _listed(reading.roster())],
+    "unchanged_people": [lambda reading: reading.unchanged_people([OURS_SPELT, THEIRS_SPELT])],
     "employees_by_id": [lambda reading: reading.employees_by_id([OURS.id, ONLY_THEIRS.id])],
     "employees_without_password": [lambda reading: reading.employees_without_password()],
     "list_employees": [

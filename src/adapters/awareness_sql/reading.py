@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import and_, bindparam, func, select
 
 from awareness_core.campaigns import Campaign, CampaignQuery
 from awareness_core.emails import EmailKey
@@ -12,7 +12,8 @@ from awareness_core.employees import Employee, EmployeeId, EmployeeState
 from awareness_core.errors import NotFound
 from awareness_core.pages import Page, PageRequest
 from awareness_core.passwords import TemporaryPassword
-from awareness_core.ports import EmployeeQuery
+from awareness_core.ports import EmployeeQuery, RosterEntry
+from awareness_core.records import UnchangedPerson
 from awareness_core.sectors import Sector
 from awareness_core.tenants import Company
 from awareness_sql.engine import OneOf, Value
@@ -29,17 +30,23 @@ from awareness_sql.rows import (
     COMPANY_COLUMNS,
     EMPLOYEE_COLUMNS,
     PASSWORD_COLUMNS,
+    ROSTER_COLUMNS,
     SECTOR_COLUMNS,
+    UNCHANGED_COLUMNS,
     Row,
     RowValues,
     campaign_from_row,
     company_from_row,
     employee_from_row,
     password_from_row,
+    roster_entry_from_row,
     sector_from_row,
+    unchanged_from_row,
 )
 from awareness_sql.tables import awaiting_password, employees, sectors, temporary_passwords
 from awareness_sql.tenancy import KEYS, Tenant
+
+_ROSTER_AT_ONCE = 5000
 
 _COMPANY = select(*COMPANY_COLUMNS)
 _SECTORS = select(*SECTOR_COLUMNS).order_by(sectors.c.id)
@@ -48,9 +55,16 @@ _BY_ID = _EMPLOYEES.where(OneOf(employees.c.id, KEYS))
 _BY_EXTERNAL_ID = _EMPLOYEES.where(OneOf(employees.c.external_id, KEYS))
 _BY_EMAIL = _EMPLOYEES.where(OneOf(employees.c.email_key, KEYS))
 _HELD = select(employees.c.held_email_key).where(OneOf(employees.c.held_email_key, KEYS))
-_ROSTERED = _EMPLOYEES.where(
-    employees.c.state == EmployeeState.ACTIVE.value, employees.c.external_id.is_not(None)
+_IS_ROSTERED = and_(employees.c.state == EmployeeState.ACTIVE.value, employees.c.external_id.is_not(None))
+_ROSTERED = _EMPLOYEES.where(_IS_ROSTERED)
+_ROSTERED_COUNT = select(func.count()).select_from(employees).where(_IS_ROSTERED)
+_ROSTER_AFTER = (
+    select(*ROSTER_COLUMNS)
+    .where(_IS_ROSTERED, employees.c.id > bindparam("after"))
+    .order_by(employees.c.id)
+    .limit(_ROSTER_AT_ONCE)
 )
+_UNCHANGED = select(*UNCHANGED_COLUMNS).where(OneOf(employees.c.fingerprint, KEYS))
 _WITHOUT_PASSWORD = _EMPLOYEES.where(awaiting_password())
 _PASSWORDS = (
     select(*PASSWORD_COLUMNS)
@@ -100,6 +114,23 @@ class SqlReading:
     async def rostered_employees(self) -> Sequence[Employee]:
         """See `Reading`."""
         return await self._tenant.fetch(_ROSTERED, employee_from_row)
+
+    async def count_rostered_employees(self) -> int:
+        """See `Reading`."""
+        (count,) = await self._tenant.fetch(_ROSTERED_COUNT, _count_from_row)
+        return count
+
+    async def roster(self) -> AsyncIterator[Sequence[RosterEntry]]:
+        """See `Reading`; by id."""
+        after = ""
+        while entries := await self._tenant.fetch(_ROSTER_AFTER, roster_entry_from_row, {"after": after}):
+            yield entries
+            after = entries[-1].id
+
+    async def unchanged_people(self, fingerprints: Collection[bytes]) -> Mapping[bytes, UnchangedPerson]:
+        """See `Reading`."""
+        spelt = [fingerprint.hex() for fingerprint in fingerprints]
+        return dict(await self._tenant.fetch_keys(_UNCHANGED, unchanged_from_row, spelt))
 
     async def employees_by_id(self, ids: Collection[EmployeeId]) -> Sequence[Employee]:
         """See `Reading`."""

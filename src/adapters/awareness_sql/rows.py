@@ -14,9 +14,11 @@ from typing import Any, TypeAlias
 from awareness_core.api_keys import ApiKey, Scope
 from awareness_core.campaigns import Campaign, CampaignState
 from awareness_core.emails import EmailAddress
-from awareness_core.employees import Employee, EmployeeState, InvitationHistory, search_text
+from awareness_core.employees import Employee, EmployeeChange, EmployeeState, InvitationHistory, search_text
 from awareness_core.kpis import Funnel
 from awareness_core.passwords import TemporaryPassword
+from awareness_core.ports import RosterEntry
+from awareness_core.records import UnchangedPerson
 from awareness_core.sectors import Sector
 from awareness_core.tenants import Company, Language
 from awareness_core.texts import folded_name
@@ -169,8 +171,12 @@ EMPLOYEE_COLUMNS = (
 )
 
 
-def employee_row(employee: Employee) -> RowValues:
-    """All columns of `employees` but the company's; who holds the address and what a search looks in are derived."""
+def employee_row(change: EmployeeChange) -> RowValues:
+    """All columns of `employees` but the company's, as they are after the change.
+
+    Who holds the address and what a search looks in are derived.
+    """
+    employee = change.after
     invitation = employee.invitation
     return {
         "id": employee.id,
@@ -195,7 +201,33 @@ def employee_row(employee: Employee) -> RowValues:
         "updated_at": milliseconds_from(employee.updated_at),
         "archived_at": _optional_milliseconds(employee.archived_at),
         "search_text": search_text(employee),
+        "fingerprint": None if change.fingerprint is None else change.fingerprint.hex(),
     }
+
+
+UNCHANGED_COLUMNS = (
+    employees.c.fingerprint,
+    employees.c.id,
+    employees.c.external_id,
+    employees.c.email,
+    employees.c.email_key,
+)
+
+
+def unchanged_from_row(row: Row) -> tuple[bytes, UnchangedPerson]:
+    """The fingerprint and the person of a row of `UNCHANGED_COLUMNS`."""
+    fingerprint, employee_id, external_id, email, email_key = row
+    person = UnchangedPerson(id=employee_id, external_id=external_id, email=email, email_key=email_key)
+    return bytes.fromhex(fingerprint), person
+
+
+ROSTER_COLUMNS = (employees.c.id, employees.c.external_id, employees.c.email_key)
+
+
+def roster_entry_from_row(row: Row) -> RosterEntry:
+    """The value of a row of `ROSTER_COLUMNS`."""
+    employee_id, external_id, email_key = row
+    return RosterEntry(id=employee_id, external_id=external_id, email_key=email_key)
 
 
 def employee_from_row(row: Row) -> Employee:

@@ -109,12 +109,14 @@ employees = Table(
     Column("updated_at", BigInteger, nullable=False),
     Column("archived_at", BigInteger),
     Column("search_text", Text, nullable=False),
+    Column("fingerprint", Text),
     UniqueConstraint("company_id", "external_id"),
     ForeignKeyConstraint(["company_id", "sector_id"], ["sectors.company_id", "sectors.id"]),
     CheckConstraint(
         "held_email_key IS NULL OR (held_email_key = email_key AND state = 'active')", name="holds_address"
     ),
     Index(None, "company_id", "email_key", "id"),
+    Index(None, "company_id", "fingerprint"),
     Index(None, "company_id", "sector_id", "id"),
 )
 

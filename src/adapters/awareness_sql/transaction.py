@@ -83,14 +83,12 @@ class SqlTransaction(SqlReading):
             await self._tenant.run_many(_NEW_SECTOR, map(sector_row, sectors))
             # Whoever gives up an address or an external id does so before anybody takes one.
             await self._tenant.run_keys(_LET_GO, [change.after.id for change in updates if _lets_go(change)])
-            found = await self._tenant.run_many(
-                _CHANGED_EMPLOYEE, (employee_row(change.after) for change in updates)
-            )
+            found = await self._tenant.run_many(_CHANGED_EMPLOYEE, map(employee_row, updates))
             if found != len(updates):
                 raise ConstraintViolated("An employee to change does not exist.")
             await self._tenant.run_many(
                 _NEW_EMPLOYEE,
-                (employee_row(change.after) for change in in_email_order if change.before is None),
+                (employee_row(change) for change in in_email_order if change.before is None),
             )
             await self.forget_passwords([change.after.id for change in updates if change.ends_access])
 

@@ -123,6 +123,7 @@ def _create_employees() -> None:
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.Column("archived_at", sa.BigInteger(), nullable=True),
         sa.Column("search_text", sa.Text(), nullable=False),
+        sa.Column("fingerprint", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(["company_id"], ["companies.id"], name="employees_company_id_fkey"),
         sa.ForeignKeyConstraint(
             ["company_id", "sector_id"],
@@ -138,6 +139,7 @@ def _create_employees() -> None:
         sa.UniqueConstraint("held_email_key", name="employees_held_email_key_key"),
     )
     op.create_index("employees_company_id_email_key_id_idx", "employees", ["company_id", "email_key", "id"])
+    op.create_index("employees_company_id_fingerprint_idx", "employees", ["company_id", "fingerprint"])
     op.create_index("employees_company_id_sector_id_id_idx", "employees", ["company_id", "sector_id", "id"])
     op.create_index(
         "employees_awaiting_password_idx",
