@@ -21,6 +21,7 @@ from awareness_core.employees import (
     InvitationHistory,
     Presence,
     access,
+    address_precedence,
     amend,
     archive,
     hire,
@@ -356,6 +357,22 @@ def test_what_is_searched_is_folded_already(first_name: str, last_name: str) -> 
     assert search_text(person) == folded_name(search_text(person))
 
 
+@given(employees(), employees(), st.booleans())
+def test_an_address_means_the_active_person_else_the_one_who_left_last_else_the_greater_id(
+    one: Employee,
+    other: Employee,
+    together: bool,  # noqa: FBT001
+) -> None:
+    if together and not other.is_active:
+        other = attrs.evolve(other, archived_at=one.archived_at or other.archived_at)
+
+    expected = (one, other)[_later(one, other)]
+
+    assert expected == max(other, one, key=address_precedence) == max(one, other, key=address_precedence) or (
+        one.id == other.id
+    )
+
+
 @given(ACTIVE)
 def test_a_person_is_a_value_and_does_not_change(person: Employee) -> None:
     copy = attrs.evolve(person)
@@ -383,3 +400,12 @@ def _amended(
         next_state=person.state if state is None else state,
         now=now,
     )
+
+
+def _later(one: Employee, other: Employee) -> bool:
+    """Whether the address of both means `other`."""
+    if one.is_active != other.is_active:
+        return other.is_active
+    if one.archived_at != other.archived_at and one.archived_at is not None and other.archived_at is not None:
+        return other.archived_at > one.archived_at
+    return other.id > one.id
