@@ -1,0 +1,62 @@
+"""Requests that nobody thought of, generated from the published description, against a real server.
+
+What must hold for each: no error of ours, an answer that the description has, and a 4xx for what the description
+forbids. That everything it allows is accepted is not asked: no schema can say that a name is not blank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from tests.http.contract import document
+from tests.http.granian_process import Served, serving
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    negative_data_rejection,
+]
+
+schema = schemathesis.openapi.from_dict(document())
+
+
+@pytest.fixture(scope="module")
+def served(migrated: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with serving(migrated, tmp_path_factory.mktemp("served")) as server:
+        yield server
+
+
+@schema.parametrize()
+@settings(max_examples=60, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+def test_what_is_described_is_what_happens(served: Served, case: schemathesis.Case[Any]) -> None:
+    response = case.call(
+        base_url=f"http://127.0.0.1:{served.port}", headers={"Authorization": f"Bearer {served.key}"}
+    )
+
+    case.validate_response(response, checks=CHECKS)
+
+
+def test_nothing_of_it_was_an_error_of_ours(served: Served) -> None:
+    figures = served.ask("GET", "/metrics", key=None).body.decode()
+
+    assert 'status="200"' in figures
+    assert 'status="400"' in figures
+    assert 'status="5' not in figures
+    assert "Traceback" not in served.log.read_text(encoding="utf-8")
