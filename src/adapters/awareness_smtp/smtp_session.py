@@ -226,7 +226,10 @@ def _connecting_fault(error: Exception, timeout: float) -> str:
     cause = error.__cause__ if isinstance(error.__cause__, ssl.SSLError) else error
     match cause:
         case ssl.SSLCertVerificationError():
-            return f"the server's certificate is not trusted: {cause.verify_message}"
+            return (
+                f"the server's certificate is not trusted: {cause.verify_message}; "
+                "if an authority of your own signed it, name its file in SSL_CERT_FILE"
+            )
         case aiosmtplib.SMTPAuthenticationError():
             return f"the server refused the user or the password: {cause.code} {cause.message}"
         case aiosmtplib.SMTPResponseException():
