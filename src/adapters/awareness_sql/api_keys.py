@@ -13,6 +13,7 @@ from sqlalchemy import bindparam, func, insert, or_, select, update
 from awareness_core.api_keys import ApiKey, ApiKeyId, PublicId
 from awareness_core.errors import NotFound, StoreUnavailable
 from awareness_core.tenants import CompanyId
+from awareness_sql.crossings import API_KEYS_BY_PUBLIC_ID
 from awareness_sql.engine import NO_PARAMETERS, Database
 from awareness_sql.rows import API_KEY_COLUMNS, Row, api_key_from_row, api_key_row, milliseconds_from
 from awareness_sql.tables import api_keys, companies
@@ -21,7 +22,6 @@ _log = logging.getLogger(__name__)
 
 _COMPANY = select(companies.c.id).where(companies.c.id == bindparam("company_id"))
 _NEW = insert(api_keys)
-_BY_PUBLIC_ID = select(*API_KEY_COLUMNS).where(api_keys.c.public_id == bindparam("public_id"))
 _ALL = select(*API_KEY_COLUMNS).order_by(api_keys.c.created_at, api_keys.c.id)
 _OF_COMPANY = _ALL.where(api_keys.c.company_id == bindparam("company_id"))
 _REVOKED = (
@@ -54,19 +54,19 @@ class SqlApiKeys:
 
     async def add_api_key(self, key: ApiKey) -> None:
         """See `ApiKeys`. Raises `ConstraintViolated` for an id or a public id that exists."""
-        async with self._database.writing() as connection:
+        async with self._database.writing(None) as connection:
             if not await connection.fetch(_COMPANY, {"company_id": key.company_id}, _id_from_row):
                 raise NotFound("No such company.")
             await connection.run(_NEW, api_key_row(key))
 
     async def find_api_key(self, public_id: PublicId) -> ApiKey | None:
         """See `ApiKeys`."""
-        key = await self._database.look_up(_BY_PUBLIC_ID, {"public_id": public_id}, api_key_from_row)
+        key = await self._database.find(API_KEYS_BY_PUBLIC_ID, public_id, api_key_from_row)
         return key if key is None or not self._uses else self._with_use(key)
 
     async def list_api_keys(self, company_id: CompanyId | None = None) -> Sequence[ApiKey]:
         """See `ApiKeys`."""
-        async with self._database.reading() as connection:
+        async with self._database.reading(None) as connection:
             if company_id is None:
                 found = await connection.fetch(_ALL, NO_PARAMETERS, api_key_from_row)
             else:
@@ -75,7 +75,7 @@ class SqlApiKeys:
 
     async def revoke_api_key(self, key_id: ApiKeyId, *, at: datetime) -> bool:
         """See `ApiKeys`. The date of the first revocation is kept."""
-        async with self._database.writing() as connection:
+        async with self._database.writing(None) as connection:
             return bool(await connection.run(_REVOKED, {"id": key_id, "at": milliseconds_from(at)}))
 
     async def record_api_key_use(self, key_id: ApiKeyId, *, at: datetime) -> None:
@@ -94,7 +94,7 @@ class SqlApiKeys:
             written = dict(self._uses)
             rows = [{"id": key_id, "at": milliseconds_from(at)} for key_id, at in written.items()]
             try:
-                async with self._database.writing() as connection:
+                async with self._database.writing(None) as connection:
                     await connection.run_many(_USED, rows)
             except StoreUnavailable as error:
                 _log.warning("The last use of %d API keys was not written: %s", len(rows), error)

@@ -24,11 +24,11 @@ class SqlCompanies:
 
     async def add_company(self, company: Company) -> None:
         """See `Companies`. Raises `ConstraintViolated` for an id that exists, too."""
-        async with self._database.writing() as connection:
+        async with self._database.writing(None) as connection:
             await connection.run(_NEW, company_row(company))
 
     async def list_companies(self) -> Sequence[Company]:
         """See `Companies`. Names are ordered as they are compared, by `folded_name`."""
-        async with self._database.reading() as connection:
+        async with self._database.reading(None) as connection:
             found = await connection.fetch(_ALL, NO_PARAMETERS, company_from_row)
         return sorted(found, key=lambda company: folded_name(company.name))

@@ -5,7 +5,8 @@ costs several times what the drivers themselves do. Parameters are named after t
 plain: texts, integers, booleans, bytes, None, and a list for `OneOf`.
 
 Every method may raise `StoreUnavailable` when the database does not answer, and `ConstraintViolated` when it refuses a
-write; what was written before in the transaction stays written then, unless the block is left.
+write, or gives one up because another writer was in its way. Some databases give up the whole transaction then: only
+what is refused inside `all_or_nothing` leaves what was written before it as it was.
 """
 
 from __future__ import annotations
@@ -14,22 +15,24 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeAlias, TypeVar
 
-from sqlalchemy import ColumnElement, SelectBase, Text, UpdateBase, bindparam
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql.compiler import SQLCompiler
-from sqlalchemy.sql.operators import OperatorType
-from sqlalchemy.types import Boolean, TypeEngine
+from sqlalchemy import SelectBase, UpdateBase
 
+from awareness_core.tenants import CompanyId
+from awareness_sql.crossings import Crossing
 from awareness_sql.rows import Row
 
 Value = TypeVar("Value")
-Statement: TypeAlias = SelectBase | UpdateBase
+Statement: TypeAlias = SelectBase | UpdateBase | Crossing
 Parameters: TypeAlias = Mapping[str, object]
 NO_PARAMETERS: Parameters = {}
 
 
 class Connection(Protocol):
     """One transaction on a database, to be used by one task at a time."""
+
+    @property
+    def keys_at_once(self) -> int:
+        """How many texts one `OneOf` or `Crossing` may have without holding up the event loop."""
 
     async def fetch(
         self, statement: Statement, parameters: Parameters, read: Callable[[Row], Value]
@@ -47,46 +50,32 @@ class Connection(Protocol):
 
 
 class Database(Protocol):
-    """A database that many tasks use at the same time."""
+    """A database that many tasks use at the same time.
 
-    def reading(self) -> AbstractAsyncContextManager[Connection]:
+    A transaction is one company's, or with None an operator's: about the companies and their keys, not what is theirs.
+    A database with a wall of its own between companies shows a transaction nothing else.
+    """
+
+    def reading(self, company_id: CompanyId | None) -> AbstractAsyncContextManager[Connection]:
         """A connection that sees one moment's state, takes no lock and never waits for a writer."""
 
-    def writing(self) -> AbstractAsyncContextManager[Connection]:
+    def writing(self, company_id: CompanyId | None) -> AbstractAsyncContextManager[Connection]:
         """A connection whose writes are committed when the block ends, and rolled back when it raises.
 
-        Leaving the block takes until the commit is durable. Raises `StoreUnavailable` when it could not be committed.
+        Those of one company run one after the other. Leaving the block takes until the commit is durable. Raises
+        `NotFound` for a company that does not exist, `StoreUnavailable` when it could not be committed.
         """
 
     async def look_up(
         self, statement: Statement, parameters: Parameters, read: Callable[[Row], Value]
     ) -> Value | None:
-        """The first row of what is committed at this moment, or None: the cheapest read there is."""
+        """The first row of what is committed at this moment, or None; for what belongs to no company."""
+
+    async def find(self, crossing: Crossing, key: str, read: Callable[[Row], Value]) -> Value | None:
+        """The row for `key`, of which there is at most one, as committed at this moment: the cheapest read there is."""
+
+    async def check(self) -> None:
+        """Raise `StoreUnavailable`, saying what to do, when the database must not be used as it is set up."""
 
     async def close(self) -> None:
         """Wait for what is being written and let go of all connections and files."""
-
-
-class OneOf(ColumnElement[bool]):
-    """`column` is one of the texts in the list given as parameter `name`, however many they are.
-
-    An ordinary IN has one parameter an element, and databases limit those; each driver's module compiles this instead.
-    """
-
-    inherit_cache: bool | None = True
-    type: TypeEngine[bool] = Boolean()
-
-    def __init__(self, column: ColumnElement[str] | ColumnElement[str | None], name: str) -> None:
-        self.column = column
-        self.elements = bindparam(name, type_=Text)
-
-    def self_group(self, against: OperatorType | None = None) -> OneOf:  # noqa: ARG002 -- SQLAlchemy's name
-        """Itself: whatever it is compiled to brings its own parentheses, and `= 1` behind it would hide the index."""
-        return self
-
-
-@compiles(OneOf)
-def _compile_one_of(element: OneOf, compiler: SQLCompiler, **options: object) -> str:
-    # For people to read, and for SQLAlchemy to look through; no database runs this.
-    column = compiler.process(element.column, **options)
-    return f"({column} IN ({compiler.process(element.elements, **options)}))"

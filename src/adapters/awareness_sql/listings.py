@@ -15,7 +15,8 @@ from awareness_core.campaigns import CampaignQuery
 from awareness_core.employees import Access, EmployeeState
 from awareness_core.ports import EmployeeQuery
 from awareness_core.texts import folded_name
-from awareness_sql.engine import OneOf, Statement
+from awareness_sql.engine import Statement
+from awareness_sql.one_of import OneOf
 from awareness_sql.rows import CAMPAIGN_COLUMNS, EMPLOYEE_COLUMNS, RowValues, milliseconds_from
 from awareness_sql.storable import is_storable
 from awareness_sql.tables import campaigns, employees

@@ -16,7 +16,7 @@ from awareness_core.ports import EmployeeQuery, RosterEntry
 from awareness_core.records import UnchangedPerson
 from awareness_core.sectors import Sector
 from awareness_core.tenants import Company
-from awareness_sql.engine import OneOf, Value
+from awareness_sql.engine import Value
 from awareness_sql.listings import (
     SSO_DOMAINS,
     Listing,
@@ -26,6 +26,7 @@ from awareness_sql.listings import (
     employee_listing,
     matches_nothing,
 )
+from awareness_sql.one_of import KEYS, OneOf
 from awareness_sql.rows import (
     COMPANY_COLUMNS,
     EMPLOYEE_COLUMNS,
@@ -44,7 +45,7 @@ from awareness_sql.rows import (
     unchanged_from_row,
 )
 from awareness_sql.tables import awaiting_password, employees, sectors, temporary_passwords
-from awareness_sql.tenancy import KEYS, Tenant
+from awareness_sql.tenancy import Tenant
 
 _ROSTER_AT_ONCE = 5000
 
@@ -54,7 +55,6 @@ _EMPLOYEES = select(*EMPLOYEE_COLUMNS)
 _BY_ID = _EMPLOYEES.where(OneOf(employees.c.id, KEYS))
 _BY_EXTERNAL_ID = _EMPLOYEES.where(OneOf(employees.c.external_id, KEYS))
 _BY_EMAIL = _EMPLOYEES.where(OneOf(employees.c.email_key, KEYS))
-_HELD = select(employees.c.held_email_key).where(OneOf(employees.c.held_email_key, KEYS))
 _IS_ROSTERED = and_(employees.c.state == EmployeeState.ACTIVE.value, employees.c.external_id.is_not(None))
 _ROSTERED = _EMPLOYEES.where(_IS_ROSTERED)
 _ROSTERED_COUNT = select(func.count()).select_from(employees).where(_IS_ROSTERED)
@@ -108,7 +108,7 @@ class SqlReading:
         self, email_keys: Collection[EmailKey]
     ) -> frozenset[EmailKey]:
         """See `Reading`."""
-        held = await self._tenant.fetch_keys_of_other_companies(_HELD, _email_key_from_row, email_keys)
+        held = await self._tenant.fetch_addresses_held_by_other_companies(_email_key_from_row, email_keys)
         return frozenset(held)
 
     async def rostered_employees(self) -> Sequence[Employee]:

@@ -1,7 +1,7 @@
 """The wall between companies: a statement reaches a connection through `Tenant` only, which adds the company to it.
 
 The one question across companies has a method of its own. What is not a plain statement on one table is refused, so
-that no query can slip by unbound.
+that no query can slip by unbound. A database may have a second wall behind this one; see `Database`.
 """
 
 from __future__ import annotations
@@ -11,20 +11,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
 from itertools import islice
 
-from sqlalchemy import ColumnElement, Delete, Insert, Select, Table, Text, Update, bindparam
+from sqlalchemy import ColumnElement, Delete, Insert, Select, Table, Update, bindparam
 
 from awareness_core.tenants import CompanyId
+from awareness_sql.crossings import ADDRESSES_HELD_BY_OTHER_COMPANIES, TENANT
 from awareness_sql.engine import NO_PARAMETERS, Connection, Parameters, Statement, Value
+from awareness_sql.one_of import KEYS
 from awareness_sql.rows import Row, RowValues
 from awareness_sql.storable import is_storable
 from awareness_sql.tables import companies
-
-KEYS = "keys"
-"""The parameter that a statement for `Tenant.fetch_keys` and its like has for its `OneOf`."""
-
-_TENANT = bindparam("tenant", type_=Text)
-_KEYS_AT_ONCE = 1000
-"""Few enough that one statement of a large look-up does not hold up the event loop."""
 
 
 class Tenant:
@@ -43,22 +38,22 @@ class Tenant:
     async def fetch_keys(
         self, statement: Statement, read: Callable[[Row], Value], keys: Collection[str]
     ) -> list[Value]:
-        """The company's rows that match any of `keys`. A row that matches several may be there several times."""
+        """The company's rows that match any of `KEYS`. A row that matches several may be there several times."""
         return await self._fetch_keys(bound(statement), read, keys)
 
-    async def fetch_keys_of_other_companies(
-        self, statement: Statement, read: Callable[[Row], Value], keys: Collection[str]
+    async def fetch_addresses_held_by_other_companies(
+        self, read: Callable[[Row], Value], keys: Collection[str]
     ) -> list[Value]:
-        """The rows that match any of `keys` and are *not* the company's: the one question across the wall."""
-        return await self._fetch_keys(_bound_to_others(statement), read, keys)
+        """Those of `keys` that a row which is *not* the company's holds: the one question across the wall."""
+        return await self._fetch_keys(ADDRESSES_HELD_BY_OTHER_COMPANIES, read, keys)
 
     async def run(self, statement: Statement, parameters: Parameters = NO_PARAMETERS) -> int:
         """Write to the company's rows; see `Connection.run`."""
         return await self._connection.run(bound(statement), self._named(parameters))
 
     async def run_keys(self, statement: Statement, keys: Collection[str]) -> int:
-        """Write to those of the company's rows that match any of `keys`."""
-        return sum([await self.run(statement, {KEYS: chunk}) for chunk in _chunks(keys)])
+        """Write to those of the company's rows that match any of `KEYS`."""
+        return sum([await self.run(statement, {KEYS: chunk}) for chunk in self._chunks(keys)])
 
     async def run_many(self, statement: Statement, rows: Iterable[RowValues]) -> int:
         """Write to the company's rows once for each of `rows`; see `Connection.run_many`."""
@@ -72,12 +67,17 @@ class Tenant:
         self, statement: Statement, read: Callable[[Row], Value], keys: Collection[str]
     ) -> list[Value]:
         found: list[Value] = []
-        for chunk in _chunks(keys):
+        for chunk in self._chunks(keys):
             found += await self._connection.fetch(statement, self._named({KEYS: chunk}), read)
         return found
 
     def _named(self, parameters: Parameters) -> Parameters:
-        return {**parameters, _TENANT.key: self._company_id}
+        return {**parameters, TENANT.key: self._company_id}
+
+    def _chunks(self, keys: Collection[str]) -> Iterator[list[str]]:
+        remaining = filter(is_storable, keys)
+        while chunk := list(islice(remaining, self._connection.keys_at_once)):
+            yield chunk
 
 
 @functools.cache
@@ -89,23 +89,16 @@ def bound(statement: Statement) -> Statement:
     """
     match statement:
         case Select():
-            return statement.where(_owner(_table_of(statement)) == _TENANT)
+            return statement.where(_owner(_table_of(statement)) == TENANT)
         case Insert(table=Table() as table):
             own = _owner(table)
             return statement.values(
-                {column: _TENANT if column is own else bindparam(column.name) for column in table.columns}
+                {column: TENANT if column is own else bindparam(column.name) for column in table.columns}
             )
         case Update(table=Table() as table) | Delete(table=Table() as table):
-            return statement.where(_owner(table) == _TENANT)
+            return statement.where(_owner(table) == TENANT)
         case _:
             raise TypeError(f"cannot bind {type(statement).__name__} to a company")
-
-
-@functools.cache
-def _bound_to_others(statement: Statement) -> Statement:
-    if not isinstance(statement, Select):
-        raise TypeError("only a query may look at other companies")
-    return statement.where(_owner(_table_of(statement)) != _TENANT)
 
 
 def _table_of(statement: Select[*tuple[object, ...]]) -> Table:
@@ -117,9 +110,3 @@ def _table_of(statement: Select[*tuple[object, ...]]) -> Table:
 
 def _owner(table: Table) -> ColumnElement[str]:
     return companies.c.id if table is companies else table.c.company_id
-
-
-def _chunks(keys: Collection[str]) -> Iterator[list[str]]:
-    remaining = filter(is_storable, keys)
-    while chunk := list(islice(remaining, _KEYS_AT_ONCE)):
-        yield chunk

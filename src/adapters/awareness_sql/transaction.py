@@ -15,7 +15,7 @@ from awareness_core.employees import EmployeeChange, EmployeeId, EmployeeState
 from awareness_core.errors import ConstraintViolated
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.sectors import Sector
-from awareness_sql.engine import OneOf
+from awareness_sql.one_of import KEYS, OneOf
 from awareness_sql.reading import SqlReading
 from awareness_sql.rows import (
     Row,
@@ -27,7 +27,6 @@ from awareness_sql.rows import (
     sector_row,
 )
 from awareness_sql.tables import campaigns, employees, sectors, temporary_passwords
-from awareness_sql.tenancy import KEYS
 
 
 def _rewrite(table: Table) -> Update:

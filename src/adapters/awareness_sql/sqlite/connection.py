@@ -15,6 +15,7 @@ from awareness_sql.rows import Row
 from awareness_sql.sqlite.dialect import compiled
 from awareness_sql.sqlite.refusals import refuse
 
+_KEYS_AT_ONCE = 1000
 _ROWS_AT_ONCE = 200
 _LONGEST_HOLD = 0.005
 """Seconds that the event loop is kept, about; then others run before the next rows or the next statement."""
@@ -22,6 +23,8 @@ _LONGEST_HOLD = 0.005
 
 class SqliteConnection:
     """A `Connection` on an open transaction, which it neither begins nor ends."""
+
+    keys_at_once = _KEYS_AT_ONCE
 
     def __init__(self, driver: sqlite3.Connection, path: Path) -> None:
         self._driver = driver

@@ -7,6 +7,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
+from sqlalchemy import bindparam, select
+
+from awareness_core.errors import NotFound
+from awareness_core.tenants import CompanyId
+from awareness_sql.crossings import Crossing
 from awareness_sql.engine import Connection, Parameters, Statement, Value
 from awareness_sql.rows import Row
 from awareness_sql.sqlite.connection import SqliteConnection
@@ -14,6 +19,9 @@ from awareness_sql.sqlite.file import DatabaseFile
 from awareness_sql.sqlite.group_commit import GroupCommit
 from awareness_sql.sqlite.patience import PATIENCE
 from awareness_sql.sqlite.readers import Readers
+from awareness_sql.tables import companies
+
+_COMPANY = select(companies.c.id).where(companies.c.id == bindparam("id"))
 
 
 class SqliteDatabase:
@@ -28,21 +36,31 @@ class SqliteDatabase:
         self._readers = Readers(self._file, patience=patience)
         self._writer = GroupCommit(self._file, patience=patience, close_readers=self._readers.close)
 
-    def reading(self) -> AbstractAsyncContextManager[Connection]:
-        """See `Database`."""
+    def reading(self, company_id: CompanyId | None) -> AbstractAsyncContextManager[Connection]:  # noqa: ARG002
+        """See `Database`. What is another company's is kept apart by `tenancy` alone."""
         return self._readers.reading()
 
     @contextlib.asynccontextmanager
-    async def writing(self) -> AsyncIterator[Connection]:
-        """See `Database`."""
+    async def writing(self, company_id: CompanyId | None) -> AsyncIterator[Connection]:
+        """See `Database`. All writes run one after the other, whosever they are."""
         async with self._writer.transaction() as driver:
-            yield SqliteConnection(driver, self._file.path)
+            connection = SqliteConnection(driver, self._file.path)
+            if company_id is not None and not await connection.fetch(_COMPANY, {"id": company_id}, tuple):
+                raise NotFound("No such company.")
+            yield connection
 
     async def look_up(
         self, statement: Statement, parameters: Parameters, read: Callable[[Row], Value]
     ) -> Value | None:
         """See `Database`."""
         return await self._readers.look_up(statement, parameters, read)
+
+    async def find(self, crossing: Crossing, key: str, read: Callable[[Row], Value]) -> Value | None:
+        """See `Database`."""
+        return await self._readers.look_up(crossing.for_one, {"key": key}, read)
+
+    async def check(self) -> None:
+        """Nothing: a file has no roles."""
 
     async def close(self) -> None:
         """See `Database`. A later use opens the file again."""

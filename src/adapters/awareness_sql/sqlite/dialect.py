@@ -10,7 +10,9 @@ from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 
-from awareness_sql.engine import OneOf, Parameters, Statement
+from awareness_sql.crossings import Crossing
+from awareness_sql.engine import Parameters, Statement
+from awareness_sql.one_of import OneOf
 
 _DIALECT = sqlite_dialect(paramstyle="qmark")
 
@@ -26,7 +28,8 @@ class CompiledStatement:
     """One statement, compiled once and run many times."""
 
     def __init__(self, statement: Statement) -> None:
-        compiled = statement.compile(dialect=_DIALECT)
+        plain = statement.for_many if isinstance(statement, Crossing) else statement
+        compiled = plain.compile(dialect=_DIALECT)
         self.sql = str(compiled)
         self._order: tuple[str, ...] = tuple(compiled.positiontup or ())
         self._constants = {name: value for name, value in compiled.params.items() if value is not None}
