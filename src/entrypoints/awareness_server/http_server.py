@@ -68,7 +68,8 @@ def claimed_port(host: str, port: int) -> Iterator[Address]:
 async def serve_app(app: AsgiApp, address: Address, *, on_ready: Callable[[], None] = lambda: None) -> None:
     """Serve until SIGTERM or SIGINT, then finish what is in flight, 30 seconds at most.
 
-    `on_ready` is called once connections are answered. `address` comes from `claimed_port`, still open.
+    `on_ready` is called once connections are answered; what it raises ends the serving. `address` comes from
+    `claimed_port`, still open.
     """
     from granian.constants import Interfaces
     from granian.log import LogLevels
@@ -91,13 +92,15 @@ async def serve_app(app: AsgiApp, address: Address, *, on_ready: Callable[[], No
     announcing = asyncio.ensure_future(
         asyncio.to_thread(_call_when_answering, address, on_ready, stopping.is_set)
     )
+    announcing.add_done_callback(lambda done: stopping.set() if _has_failed(done) else None)
     try:
         await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
         stopping.set()
         server.stop()  # type: ignore[no-untyped-call]
-        await asyncio.wait({serving}, timeout=_GRACE_SECONDS)
-        if serving.done():
-            serving.result()
+        await asyncio.wait({serving, announcing}, timeout=_GRACE_SECONDS)
+        for task in (serving, announcing):
+            if task.done():
+                task.result()
     finally:
         for task in (announcing, waiting, serving):
             task.cancel()
@@ -137,15 +140,27 @@ def serve_workers(
 
 
 def stop_with_parent() -> None:
-    """Make this worker stop gracefully when the process that started it is gone, killed perhaps."""
+    """Make this worker stop gracefully when the process that started it is gone, killed perhaps.
+
+    Call it first in a worker: until the worker is ready to stop gracefully, a signal ends it at once.
+    """
+    for number in (signal.SIGTERM, signal.SIGINT):
+        # A forked worker begins with the handlers of the process that started it, which would swallow the signal.
+        signal.signal(number, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
 
     def follow() -> None:
         if parent is not None:
             parent.join()
             os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(_GRACE_SECONDS)
+            os.kill(os.getpid(), signal.SIGKILL)
 
     threading.Thread(target=follow, daemon=True).start()
+
+
+def _has_failed(task: asyncio.Future[None]) -> bool:
+    return not task.cancelled() and task.exception() is not None
 
 
 def _call_when_answering(address: Address, call: Callable[[], None], is_over: Callable[[], bool]) -> None:

@@ -51,7 +51,6 @@ def _interrupt(_number: int, _frame: object) -> NoReturn:
 def _run(tokens: list[str]) -> int:
     from cyclopts import CycloptsError
 
-    from awareness_core.errors import AwarenessError, StoreUnavailable, ValidationFailed
     from awareness_server.cli import app
     from awareness_server.cli.invocation import is_debugging
     from awareness_server.cli.output import OutputClosed
@@ -64,16 +63,28 @@ def _run(tokens: list[str]) -> int:
     except CycloptsError as error:
         error.verbose = False
         return _end(str(error), ExitCode.USAGE)
-    except (CommandFailed, AwarenessError) as error:
+    except Exception as error:
+        failed = _as_failure(error)
+        if failed is None:
+            raise
         if is_debugging():
             traceback.print_exc()
-        if isinstance(error, CommandFailed):
-            return _end(error.message, error.code, details=error.details)
-        if isinstance(error, ValidationFailed) and len(error.faults) > 1:
-            details = [f"{fault.field}: {fault.message}" for fault in error.faults]
-            return _end("what was given is not valid", ExitCode.FAILURE, details=details)
-        unavailable = isinstance(error, StoreUnavailable)
-        return _end(error.message, ExitCode.UNAVAILABLE if unavailable else ExitCode.FAILURE)
+        return _end(failed.message, failed.code, details=failed.details)
+
+
+def _as_failure(error: Exception) -> CommandFailed | None:
+    """The failure that a refusal of the core is to a user; None for what nobody expected."""
+    if isinstance(error, CommandFailed):
+        return error
+    # Imported here because help needs none of the core, and the core takes as long to import as all the rest.
+    from awareness_core.errors import AwarenessError, StoreUnavailable, ValidationFailed
+
+    if isinstance(error, StoreUnavailable):
+        return CommandFailed(error.message, ExitCode.UNAVAILABLE)
+    if isinstance(error, ValidationFailed) and len(error.faults) > 1:
+        details = tuple(f"{fault.field}: {fault.message}" for fault in error.faults)
+        return CommandFailed("what was given is not valid", details=details)
+    return CommandFailed(error.message) if isinstance(error, AwarenessError) else None
 
 
 def _end(message: str, code: ExitCode, *, details: Sequence[str] = ()) -> int:

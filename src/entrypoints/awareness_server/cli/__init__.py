@@ -24,7 +24,7 @@ app = App(
     name="awareness",
     help="Provision people, invite them, and read the results of phishing-awareness campaigns.",
     version=_version,
-    help_format="plaintext",
+    help_format="markdown",
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )

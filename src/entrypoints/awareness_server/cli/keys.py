@@ -20,6 +20,7 @@ from awareness_server.exit_codes import CommandFailed, ExitCode
 app = App(name="keys", help="Create, list and revoke API keys.")
 
 _MAX_DAYS = 36_500
+_SCOPE_HELP = f"What the key may do: {', '.join(scope.value for scope in Scope)}. Repeat it for more."
 
 
 @app.command
@@ -27,7 +28,7 @@ async def create(
     *,
     company: str,
     name: str,
-    scope: Annotated[list[str], Parameter(negative=())],
+    scope: Annotated[list[str], Parameter(negative=(), help=_SCOPE_HELP)],
     expires: str | None = None,
     as_json: AsJson = False,
 ) -> None:
@@ -39,8 +40,6 @@ async def create(
         The company's id or name.
     name
         What the key is for, such as "HR nightly sync".
-    scope
-        What the key may do, such as write:employees or read:results; repeat it for more.
     expires
         When it stops working: a date (through its end, in UTC), a date-time with offset, or days from now like 90d.
     as_json

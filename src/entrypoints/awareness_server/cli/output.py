@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, overload
 
 from cyclopts import Parameter
 
-from awareness_core.pages import Page
-from awareness_core.periods import spell_moment
 from awareness_server.exit_codes import CommandFailed, ExitCode
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
+
+    from awareness_core.pages import Page
 
 AsJson: TypeAlias = Annotated[bool, Parameter(name="--json", negative=(), show_default=False)]
 """The type of every command's `as_json` parameter. Describe it as "Print JSON instead of a table."."""
@@ -85,6 +85,8 @@ def moment(at: datetime) -> str: ...
 def moment(at: datetime | None) -> str | None: ...
 def moment(at: datetime | None) -> str | None:
     """For JSON: RFC 3339 in UTC."""
+    from awareness_core.periods import spell_moment
+
     return None if at is None else spell_moment(at)
 
 
