@@ -94,14 +94,26 @@ def test_an_empty_directory_says_what_to_do(directory: Directory) -> None:
     assert "awareness employees import FILE --company 'Acme'" in done.err
 
 
-@pytest.mark.parametrize("width", [50, 60, 80, 120, 160])
-def test_a_table_fits_the_terminal_and_breaks_no_id_and_no_address(directory: Directory, width: int) -> None:
+@pytest.mark.parametrize(
+    ("width", "columns"),
+    [
+        (50, ["PERSON"]),
+        (60, ["PERSON"]),
+        (80, ["ID", "PERSON"]),
+        (120, ["ID", "NAME", "E-MAIL", "EXTERNAL ID", "SECTOR", "STATUS"]),
+        (160, ["ID", "NAME", "E-MAIL", "EXTERNAL ID", "SECTOR", "STATUS"]),
+    ],
+)
+def test_a_table_fits_the_terminal_and_breaks_no_id_and_no_address(
+    directory: Directory, width: int, columns: list[str]
+) -> None:
     directory.import_file(FRENCH.march)
     people = directory.people()
 
     printed = _on_terminal(directory, width, "list", "--limit", "100")
     words = set(printed.split())
 
+    assert columns == re.split(r" {2,}", printed.splitlines()[0].strip())
     assert max(map(len, printed.splitlines())) <= width
     assert [] == [person["id"] for person in people if person["id"] not in words]
     assert [] == [person["email"] for person in people if not _is_whole(person["email"], words)]

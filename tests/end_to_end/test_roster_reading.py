@@ -176,6 +176,12 @@ def test_the_header_decides_the_delimiter_not_the_commas_in_addresses(path: Path
     assert [("A", "B", "a@example.com")] == people(read(path, content))
 
 
+def test_the_header_decides_by_names_that_mean_something_not_by_their_number(path: Path) -> None:
+    content = "Nom;Prénom;E-mail;Badge (bleu, vert, rouge, jaune, noir)\nA;B;a@example.com;vert\n"
+
+    assert [("A", "B", "a@example.com")] == people(read(path, content))
+
+
 def test_sep_line_of_excel_names_the_delimiter(path: Path) -> None:
     roster = read(path, "sep=^\r\nNom^Prénom^E-mail\r\nA^B^a@example.com\r\n")
 
@@ -414,7 +420,7 @@ def test_lines_that_name_nobody_are_known(path: Path) -> None:
         ";x;a@example.com;\n"  # an address
         "x;x;nonsense;7\n"  # an identifier
         "x;x;nonsense;\n"  # neither
-        "x;x\n",  # broken
+        "x;x;b@example.com\n",  # broken: what looks like an address may be another's
     )
 
     assert [False, False, True, True] == [entry.names_nobody for entry in roster.entries]
