@@ -247,14 +247,14 @@ async def test_lost_answer_to_a_reset_does_not_change_the_outcome() -> None:
 
 
 async def test_a_call_ends_in_time_however_slow_the_server_is() -> None:
-    async with running_smtp_server(SmtpScript(delay_s=0.05)) as server:
-        sender = SmtpMailer(f"smtp://127.0.0.1:{server.port}", SENDER, call_limit=timedelta(milliseconds=200))
+    async with running_smtp_server(SmtpScript(delay_s=0.4)) as server:
+        sender = SmtpMailer(f"smtp://127.0.0.1:{server.port}", SENDER, call_limit=timedelta(seconds=1))
         deliveries = await sender.send_invitations(letters(100))
 
     accepted = [each.accepted for each in deliveries]
-    assert 1 <= sum(accepted) <= 5
+    assert 1 <= sum(accepted) <= 3
     assert sorted(accepted, reverse=True) == accepted
-    assert Delivery(accepted=False, detail="not tried: the call took longer than 0.2 s") == deliveries[-1]
+    assert Delivery(accepted=False, detail="not tried: the call took longer than 1 s") == deliveries[-1]
 
 
 async def test_starttls_is_used_when_it_is_offered() -> None:

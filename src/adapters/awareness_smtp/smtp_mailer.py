@@ -61,13 +61,14 @@ class SmtpMailer:
     async def send_invitations(self, letters: Sequence[InvitationLetter]) -> Sequence[Delivery]:
         """One outcome a letter, in order. A 5xx answer to a letter is permanent, everything else may work later."""
         refuse_inside_transaction()
+        tls_context = await self._context()
         outcomes: dict[int, Delivery] = {}
         waiting = iter(enumerate(letters))
         outage = Outage()
         stop_at = asyncio.get_running_loop().time() + self._call_limit.total_seconds()
         async with asyncio.TaskGroup() as lanes:
             for _ in range(min(self._connections, len(letters))):
-                lanes.create_task(self._send_each(waiting, outcomes, outage, stop_at))
+                lanes.create_task(self._send_each(waiting, outcomes, outage, stop_at, tls_context))
         deliveries = [outcomes[place] for place in range(len(letters))]
         log_refusals(letters, deliveries)
         return deliveries
@@ -78,13 +79,14 @@ class SmtpMailer:
         outcomes: dict[int, Delivery],
         outage: Outage,
         stop_at: float,
+        tls_context: ssl.SSLContext,
     ) -> None:
         session = SmtpSession(
             self._server,
             sender=self._sender,
             outage=outage,
             step_timeout=self._step_timeout,
-            tls_context=self._context(),
+            tls_context=tls_context,
         )
         try:
             for place, letter in waiting:
@@ -101,8 +103,8 @@ class SmtpMailer:
             return refusal(f"the address cannot be written to: {error}", permanent=True)
         return await session.send(message, secrets=(letter.password,))
 
-    def _context(self) -> ssl.SSLContext:
-        # Reading the system's authorities takes tens of milliseconds, once.
+    async def _context(self) -> ssl.SSLContext:
+        # Reading the system's authorities takes tens of milliseconds, once; the event loop does not wait for it.
         if self._tls_context is None:
-            self._tls_context = ssl.create_default_context()
+            self._tls_context = await asyncio.to_thread(ssl.create_default_context)
         return self._tls_context
