@@ -114,6 +114,18 @@ async def test_a_delivery_to_somebody_archived_meanwhile_is_not_noted(storage: S
     assert [gone] == await everyone(storage)
 
 
+async def test_a_delivery_to_somebody_who_was_archived_before_the_attempt_is_not_noted(
+    storage: Storage,
+) -> None:
+    gone = archive(person(1), now=NOW)
+    await apply(storage, hired(gone))
+    await _attempt(storage, gone)
+
+    await _deliver(storage, gone)
+
+    assert [InvitationHistory(last_attempt_at=NOW)] == await _histories(storage)
+
+
 async def test_a_delivery_to_somebody_archived_and_back_meanwhile_is_not_noted(storage: Storage) -> None:
     anna = person(1)
     await apply(storage, hired(anna))

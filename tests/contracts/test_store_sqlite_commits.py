@@ -64,6 +64,18 @@ async def test_transactions_that_arrive_together_share_commits(sqlite: SqlStorag
     assert commits_in(wal) - before <= 2
 
 
+async def test_writers_who_keep_writing_keep_sharing(sqlite: SqlStorage, wal: Path) -> None:
+    async def hire_on_and_on(first: int) -> None:
+        for number in range(first, first + 20):
+            await apply(sqlite, hired(person(number)))
+
+    before = commits_in(wal)
+    await asyncio.gather(*(hire_on_and_on(100 * writer) for writer in range(8)))
+
+    # Twenty rounds. Those woken by one commit share the next one, unless the machine is so busy that a batch is cut.
+    assert commits_in(wal) - before <= 32
+
+
 async def test_a_transaction_that_raises_leaves_the_others_of_its_commit_alone(sqlite: SqlStorage) -> None:
     async def hire(number: int) -> None:
         async with sqlite.store.transaction(ACME.id) as transaction:

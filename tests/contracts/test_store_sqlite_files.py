@@ -176,7 +176,7 @@ def test_a_file_that_may_only_be_read_says_so_and_recovers(
 
 
 _READ_ONLY = """
-    import asyncio, os, shutil, sys, tempfile
+    import asyncio, os, shutil, subprocess, sys, tempfile
     from pathlib import Path
     from awareness_core.errors import StoreUnavailable
     from awareness_sql import open_storage
@@ -193,18 +193,24 @@ _READ_ONLY = """
             await sqlite.companies.add_company(ACME)
             print("then", listed, "and then", [company.name for company in await sqlite.companies.list_companies()])
 
+    # Whoever is killed leaves the log and its index behind; those keep their owner when the file gets another one.
+    LEAVE_A_LOG = "import os, sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('VACUUM'); os.kill(os.getpid(), 9)"
+
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "awareness.db"
         shutil.copy(sys.argv[1], path)
-        os.chmod(folder, 0o777)
+        subprocess.run([sys.executable, "-c", LEAVE_A_LOG, str(path)])
+        files = list(Path(folder).iterdir())
+        assert len(files) == 3
         # Permissions say nothing to root, who may do anything.
         if os.getuid() == 0:
-            os.chown(path, 65534, 65534)
+            for file in (folder, *files):
+                os.chown(file, 65534, 65534)
             os.seteuid(65534)
-        os.chmod(path, 0o444)
-        thaw = lambda: [os.chmod(file, 0o644) for file in Path(folder).iterdir()]
+        for file in files:
+            os.chmod(file, 0o444)
         try:
-            asyncio.run(main(path, thaw))
+            asyncio.run(main(path, lambda: [os.chmod(file, 0o644) for file in files]))
         finally:
             if os.getuid() == 0:
                 os.seteuid(0)
