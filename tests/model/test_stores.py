@@ -52,7 +52,9 @@ from awareness_core.use_cases.invite import invite
 from awareness_core.use_cases.issue_api_key import issue_api_key
 from awareness_core.use_cases.provision import provision
 from awareness_core.use_cases.record_first_login import record_first_login
+from awareness_core.use_cases.synchronise import synchronise
 from awareness_sql.migration import migrate
+from tests.model.payloads import KeptResults, ListedPayload, SpeltLine
 from tests.model.worlds import BEGINNING, COMPANIES, Worlds
 
 companies = st.sampled_from([company.id for company in COMPANIES])
@@ -356,6 +358,46 @@ class StoresAgree(RuleBasedStateMachine):
                 confirm_deactivations=confirm,
             )
         )
+
+    @rule(
+        company=companies,
+        wanted=st.lists(records, max_size=4),
+        chunk=st.integers(1, 3),
+        dry_run=st.booleans(),
+        deactivate_missing=st.booleans(),
+        confirm=st.none() | st.integers(0, 3),
+    )
+    def synchronise(
+        self,
+        company: CompanyId,
+        wanted: list[EmployeeRecord],
+        chunk: int,
+        *,
+        dry_run: bool,
+        deactivate_missing: bool,
+        confirm: int | None,
+    ) -> None:
+        payload = ListedPayload([SpeltLine(record) for record in wanted], chunk)
+
+        async def sync(ports: Ports) -> object:
+            results = KeptResults()
+            outcome = await synchronise(
+                ports,
+                company,
+                payload,
+                results,
+                dry_run=dry_run,
+                deactivate_missing=deactivate_missing,
+                confirm_deactivations=confirm,
+            )
+            return outcome, results.items
+
+        async def unchanged(ports: Ports) -> object:
+            async with ports.store.reading(company) as reading:
+                return dict(await reading.unchanged_people([line.fingerprint for line in payload.lines]))
+
+        self.worlds.tell(sync)
+        self.worlds.tell(unchanged)
 
     @rule(
         company=companies,

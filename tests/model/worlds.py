@@ -137,6 +137,10 @@ async def _contents(ports: Ports, company_id: CompanyId) -> dict[str, object]:
             "sectors": list(await reading.sectors()),
             "passwords": [list(await reading.temporary_passwords(person.id)) for person in people],
             "rostered": _by_id(await reading.rostered_employees()),
+            "rostered count": await reading.count_rostered_employees(),
+            "roster": sorted(
+                [entry async for entries in reading.roster() for entry in entries], key=lambda entry: entry.id
+            ),
             "without password": _by_id(await reading.employees_without_password()),
             "held elsewhere": await reading.addresses_held_by_other_companies(
                 [person.email.key for person in people]
