@@ -5,6 +5,7 @@ Litestar sends what it is given; encoding here, once, from a wire type is the sh
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
@@ -14,6 +15,9 @@ from litestar.types import HTTPResponseBodyEvent, HTTPResponseStartEvent, Receiv
 from awareness_http.errors import HeaderPairs
 
 JSON: Final = b"application/json"
+NDJSON: Final = b"application/x-ndjson"
+
+_SENT_AT_ONCE: Final = 64 * 1024
 
 _encode = msgspec.json.Encoder().encode
 
@@ -44,3 +48,28 @@ class Answer(ASGIResponse):
 def json_answer(value: object, *, status: int = 200, headers: HeaderPairs = ()) -> Answer:
     """`value`, a wire type, as JSON."""
     return Answer(_encode(value), status=status, headers=headers)
+
+
+class StreamedAnswer(ASGIResponse):
+    """A response whose body is made while it is sent. `parts` may be of any size."""
+
+    def __init__(self, parts: Iterator[bytes], *, content_type: bytes) -> None:
+        self._parts = parts
+        self._content_type = content_type
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 (ASGI's three)
+        """Send it, some tens of kilobytes at a time."""
+        await send(
+            {
+                "type": "http.response.start",
+                "status": 200,
+                "headers": [(b"content-type", self._content_type)],
+            }
+        )
+        gathered = bytearray()
+        for part in self._parts:
+            gathered += part
+            if len(gathered) >= _SENT_AT_ONCE:
+                await send({"type": "http.response.body", "body": bytes(gathered), "more_body": True})
+                gathered.clear()
+        await send({"type": "http.response.body", "body": bytes(gathered), "more_body": False})

@@ -30,6 +30,7 @@ from awareness_http.routes.employees import deactivate_person, list_people, prov
 from awareness_http.routes.health import health_routes
 from awareness_http.routes.invitations import invite_many
 from awareness_http.routes.operating import metrics_route
+from awareness_http.routes.synchronising import synchronise_people
 
 Lifespan = Callable[[], AbstractAsyncContextManager[None]]
 
@@ -40,6 +41,7 @@ _API_ROUTES: Final = (
     list_people,
     read_person,
     deactivate_person,
+    synchronise_people,
     list_results,
 )
 

@@ -8,9 +8,12 @@ business.
 from __future__ import annotations
 
 import asyncio
+import functools
 import re
+from collections.abc import Sequence
 from typing import Final
 
+import attrs
 from litestar.types import HTTPRequestEvent, Receive
 
 from awareness_http.errors import BodyBrokenOff, BodyTimeout, PayloadTooLarge, UnsupportedMediaType
@@ -22,7 +25,34 @@ MAX_BODY_BYTES: Final = 1024 * 1024
 IDLE_SECONDS: Final = 10.0
 """So long a caller may send nothing in the middle of a body (Choice: decisions/004)."""
 
-_JSON = re.compile(rb'application/json\s*(;\s*charset\s*=\s*("utf-8"|utf-8)\s*)?', re.IGNORECASE)
+_CHARSET = rb'\s*(;\s*charset\s*=\s*("utf-8"|utf-8)\s*)?'
+
+
+@attrs.frozen
+class Media:
+    """A media type that a path takes, and how many bytes of it."""
+
+    name: str
+    limit: int
+
+    def is_named_by(self, header: bytes) -> bool:
+        """Whether a `Content-Type` means it, in UTF-8."""
+        return (
+            re.fullmatch(re.escape(self.name.encode()) + _CHARSET, header.strip(), re.IGNORECASE) is not None
+        )
+
+
+@functools.cache
+def _pattern(name: str) -> re.Pattern[bytes]:
+    return re.compile(re.escape(name.encode()) + _CHARSET, re.IGNORECASE)
+
+
+SMALL_JSON: Final = (Media("application/json", MAX_BODY_BYTES),)
+BULK: Final = (
+    Media("application/json", 64 * 1024 * 1024),
+    Media("application/x-ndjson", 512 * 1024 * 1024),
+)
+"""Choice: decisions/004. Newline-delimited JSON is read line by line, so that it may be large."""
 
 
 class GuardedBody:
@@ -37,12 +67,13 @@ class GuardedBody:
         receive: Receive,
         head: RequestHead,
         *,
-        limit: int = MAX_BODY_BYTES,
+        media: Sequence[Media] = SMALL_JSON,
         idle_seconds: float = IDLE_SECONDS,
     ) -> None:
         self._receive = receive
         self._head = head
-        self._limit = limit
+        self._media = media
+        self._limit = self._sent_media_limit()
         self._idle_seconds = idle_seconds
         self._received = 0
         self._is_checked = False
@@ -83,11 +114,20 @@ class GuardedBody:
             raise UnsupportedMediaType(
                 "Send the body without a Content-Encoding; compressed bodies are not read."
             )
+        if self._sent_media() is None:
+            taken = " or ".join(f"Content-Type: {media.name}" for media in self._media)
+            raise UnsupportedMediaType(f"Send the body as JSON in UTF-8, with one header {taken}.")
+
+    def _sent_media(self) -> Media | None:
         sent = self._head.one(b"content-type")
-        if sent is None or not _JSON.fullmatch(sent.strip()):
-            raise UnsupportedMediaType(
-                "Send the body as JSON in UTF-8, with one header Content-Type: application/json."
-            )
+        if sent is None:
+            return None
+        return next((media for media in self._media if media.is_named_by(sent)), None)
+
+    def _sent_media_limit(self) -> int:
+        # What is of no known type is refused for that; until then the largest limit is the one not to exceed.
+        sent = self._sent_media()
+        return max(media.limit for media in self._media) if sent is None else sent.limit
 
     def _count(self, size: int) -> None:
         if self._received == 0:

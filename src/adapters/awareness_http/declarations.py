@@ -12,6 +12,7 @@ from typing import Any, Final
 from litestar.openapi.datastructures import ResponseSpec
 
 from awareness_core.api_keys import Scope
+from awareness_http.bodies import BULK, SMALL_JSON
 from awareness_http.paths import OPERATION, Nothing, Operation
 from awareness_http.wire.refusals import ErrorResponse
 
@@ -21,8 +22,9 @@ REFUSALS: Final[Mapping[int, str]] = {
     403: "`INSUFFICIENT_SCOPE`: the key may not do this; the message names the scope.",
     404: "`NOT_FOUND`: there is no such thing in the key's own company.",
     408: "`REQUEST_TIMEOUT`: nothing of the body arrived for 10 seconds.",
-    409: "`CONFLICT`: other requests kept changing the same people; nothing was written.",
-    413: "`PAYLOAD_TOO_LARGE`: the body is larger than 1 MiB.",
+    409: "`CONFLICT`: other requests kept changing the same people; nothing was written. In a sync also "
+    "`MASS_DEACTIVATION_BLOCKED`, with `planned_deactivations` and `summary`.",
+    413: "`PAYLOAD_TOO_LARGE`: the body is larger than 1 MiB; for a sync, than 64 MiB of JSON or 512 MiB of lines.",
     415: "`UNSUPPORTED_MEDIA_TYPE`: the body is not plain JSON in UTF-8.",
     429: "`RATE_LIMIT_EXCEEDED`: the quota is used up; `Retry-After` says for how long.",
     500: "`INTERNAL_ERROR`: our fault; tell us the `X-Request-Id`.",
@@ -32,6 +34,9 @@ REFUSALS: Final[Mapping[int, str]] = {
 
 EXAMPLES: Final = "examples"
 """The key in a Litestar handler's `opt` under which its examples are: of the answer, and of bodies by what they do."""
+
+BULK_BODY: Final = "bulk_body"
+"""The key in a Litestar handler's `opt` under which the type of a body is that the route reads by itself."""
 
 _ALWAYS: Final = (400, 401, 429, 500, 503)
 _WITH_BODY: Final = (408, 413, 415)
@@ -46,16 +51,18 @@ def declare(
     query: type = Nothing,
     refusals: Iterable[int] = (),
     bodies: Mapping[str, object] | None = None,
+    bulk: type | None = None,
 ) -> dict[str, Any]:
     """Keyword arguments for `litestar.get` and `litestar.post`.
 
     `answer` is an example of what a 200 holds, which `meaning` describes; `bodies` are examples of what a route with a
-    body takes, each under what it does.
+    body takes, each under what it does. `bulk` is the type of a body that the route reads by itself, as it arrives, in
+    JSON or line by line.
     """
     statuses = {
         *_ALWAYS,
         *refusals,
-        *(() if bodies is None else _WITH_BODY),
+        *(() if bodies is None and bulk is None else _WITH_BODY),
         *(() if scope is None else (403,)),
     }
     return {
@@ -69,7 +76,11 @@ def declare(
                 for status in sorted(statuses)
             },
         },
-        "opt": {OPERATION: Operation(scope=scope, query=query), EXAMPLES: (answer, bodies or {})},
+        "opt": {
+            OPERATION: Operation(scope=scope, query=query, media=SMALL_JSON if bulk is None else BULK),
+            EXAMPLES: (answer, bodies or {}),
+            BULK_BODY: bulk,
+        },
     }
 
 

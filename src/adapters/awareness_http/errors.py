@@ -166,7 +166,10 @@ def ends_connection(refusal: AwarenessError) -> bool:
 
 
 def body_of(refusal: AwarenessError) -> bytes:
-    """`{"message", "code"}` as JSON; with `details` when fields are at fault (Choice: decisions/004)."""
+    """`{"message", "code"}` as JSON; with `details` when fields are at fault (Choice: decisions/004).
+
+    `MASS_DEACTIVATION_BLOCKED` brings the number to confirm, and what the whole sync would have done.
+    """
     # What a store says of itself is for the operator, who finds it in the log.
     message = _UNREACHABLE if isinstance(refusal, StoreUnavailable) else refusal.message
     body: dict[str, object] = {"message": message, "code": refusal.code}
@@ -174,4 +177,6 @@ def body_of(refusal: AwarenessError) -> bytes:
         body["details"] = [
             {"field": fault.field, "message": fault.message, "code": fault.code} for fault in refusal.faults
         ]
+    if isinstance(refusal, MassDeactivationBlocked):
+        body |= {"planned_deactivations": refusal.planned, "summary": refusal.summary}
     return msgspec.json.encode(body)

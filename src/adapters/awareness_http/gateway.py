@@ -108,7 +108,8 @@ class Gateway:
         if exchange.method == "HEAD":
             # A copy: the scope is the server's, which may log it.
             scope = cast("HTTPScope", {**scope, "method": "GET"})
-        await self.app(scope, GuardedBody(receive, head, idle_seconds=self.idle_seconds), exchange.send)
+        body = GuardedBody(receive, head, media=operation.media, idle_seconds=self.idle_seconds)
+        await self.app(scope, body, exchange.send)
 
     def _admitted(self, caller: Caller, operation: Operation, scope: HTTPScope) -> Call:
         if operation.scope is not None:

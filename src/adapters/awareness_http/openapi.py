@@ -7,7 +7,7 @@ unknown field. Nothing is written by hand that a type says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -20,7 +20,8 @@ from litestar.plugins import OpenAPISchemaPlugin
 from litestar.routes import HTTPRoute
 from litestar.typing import FieldDefinition
 
-from awareness_http.declarations import EXAMPLES
+from awareness_http.bodies import Media
+from awareness_http.declarations import BULK_BODY, EXAMPLES
 from awareness_http.paths import OPERATION, Operation
 from awareness_http.wire.refusals import ErrorResponse
 
@@ -107,7 +108,7 @@ def openapi_config() -> OpenAPIConfig:
 def describe(app: Litestar) -> bytes:
     """The finished document of that application, as JSON."""
     document: dict[str, Any] = app.openapi_schema.to_schema()
-    components = _components(app.plugins.get(WireSchemas).kinds)
+    components = _components(app.plugins.get(WireSchemas).kinds | _bulk_kinds(app))
     refusals: dict[str, Any] = {}
     for operation, handler in _operations(app, document):
         declared: Operation = handler.opt.get(OPERATION, Operation())
@@ -118,6 +119,9 @@ def describe(app: Litestar) -> bytes:
         answer, bodies = handler.opt.get(EXAMPLES, (None, {}))
         if answer is not None:
             _content(operation["responses"]["200"])["example"] = msgspec.to_builtins(answer)
+        bulk = handler.opt.get(BULK_BODY)
+        if bulk is not None:
+            operation["requestBody"] = _bulk_body(bulk, declared.media)
         if "requestBody" in operation:
             _finish_body(operation["requestBody"], components, bodies)
     document["components"] |= {
@@ -139,6 +143,27 @@ def _operations(app: Litestar, document: dict[str, Any]) -> Iterator[tuple[dict[
                 operation = document["paths"][route.path_format].get(str(method).lower())
                 if operation is not None:
                     yield operation, handler
+
+
+def _bulk_kinds(app: Litestar) -> dict[str, type]:
+    kinds = [
+        handler.opt[BULK_BODY]
+        for route in app.routes
+        if isinstance(route, HTTPRoute)
+        for handler, _ in route.route_handler_map.values()
+        if handler.opt.get(BULK_BODY) is not None
+    ]
+    return {kind.__name__: kind for kind in kinds}
+
+
+def _bulk_body(kind: type, media: Sequence[Media]) -> dict[str, Any]:
+    json, lines = (accepted.name for accepted in media)
+    return {
+        "content": {
+            json: {"schema": {"$ref": _REFERENCE.format(name=kind.__name__)}},
+            lines: {"schema": {"type": "string", "description": kind.__doc__}},
+        },
+    }
 
 
 def _shared(status: str, answer: dict[str, Any], refusals: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ nowhere: no path of this service needs one, and `%2F` and `%00` are only ever tr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -16,6 +16,7 @@ from litestar.routes import HTTPRoute
 
 from awareness_core.api_keys import Scope
 from awareness_core.errors import NotFound
+from awareness_http.bodies import SMALL_JSON, Media
 from awareness_http.errors import MethodNotAllowed
 
 NO_ROUTE: Final = "(none)"
@@ -40,6 +41,7 @@ class Operation:
 
     scope: Scope | None = None
     query: type = Nothing
+    media: Sequence[Media] = SMALL_JSON
 
 
 @attrs.frozen(kw_only=True)

@@ -23,6 +23,7 @@ Shape = TypeVar("Shape")
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)", re.ASCII)
 _STRAY_PERCENT = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _MAX_PARAMETERS: Final = 100
+_BOOLEANS: Final = {"true": True, "false": False}
 
 
 def read_query(shape: type[Shape], query: bytes) -> Shape:
@@ -84,6 +85,12 @@ def _decode(part: bytes) -> str | None:
 
 
 def _typed(shape: type, name: str, text: str, faults: list[Fault]) -> object:
+    if name in _booleans_of(shape):
+        if text in _BOOLEANS:
+            return _BOOLEANS[text]
+        message = f"must be true or false, not '{echo(text)}'"
+        faults.append(Fault(field=name, code="wrong_type", message=message))
+        return None
     if name not in _integers_of(shape):
         return text
     if _INTEGER.fullmatch(text) is None:
@@ -96,3 +103,8 @@ def _typed(shape: type, name: str, text: str, faults: list[Fault]) -> object:
 @cache
 def _integers_of(shape: type) -> frozenset[str]:
     return fields_with(shape, int)
+
+
+@cache
+def _booleans_of(shape: type) -> frozenset[str]:
+    return fields_with(shape, bool)

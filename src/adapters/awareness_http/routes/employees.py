@@ -21,6 +21,7 @@ from awareness_http.calls import Call, call_of
 from awareness_http.declarations import declare
 from awareness_http.json_bodies import json_body
 from awareness_http.paths import Nothing
+from awareness_http.wire.counting import spell_summary
 from awareness_http.wire.examples import DEACTIVATED, PEOPLE, PERSON, PROVISIONED, PROVISIONING_BODIES
 from awareness_http.wire.people import (
     EmployeeAnswer,
@@ -36,7 +37,6 @@ from awareness_http.wire.provisioning import (
     read_order,
     spell_item,
     spell_outcome,
-    spell_summary,
 )
 
 

@@ -10,17 +10,19 @@ from awareness_core.employees import Action
 from awareness_core.invitations import InvitationStatus, Reason
 from awareness_core.kpis import Funnel
 from awareness_http.wire.access import AccessCheck
+from awareness_http.wire.counting import SyncSummary
 from awareness_http.wire.inviting import InvitationAnswer, InvitationItem, InvitationSummary, InviteBody, Mode
 from awareness_http.wire.pages import Pagination
 from awareness_http.wire.people import Acces, Employee, EmployeeAnswer, EmployeePage, Secteur, Statut
 from awareness_http.wire.provisioning import (
     EmployeeBody,
+    EmployeeFields,
     InvitationOutcome,
     ProvisioningAnswer,
     SyncResultItem,
-    SyncSummary,
 )
 from awareness_http.wire.results import CampaignItem, CampaignPage, CampaignStatut, spell_stats
+from awareness_http.wire.synchronising import SyncAnswer, SyncBody
 
 _CAMILLE: Final = "019a1f6e-5c3a-7b52-9d5e-3f0b6a3c9e11"
 _NOOR: Final = "019a1f6e-5c3a-7c0e-8a44-71c2b7f4d0a2"
@@ -126,4 +128,32 @@ CAMPAIGNS: Final = CampaignPage(
         )
     ],
     pagination=_ONE_PAGE,
+)
+
+SYNC_BODIES: Final[Mapping[str, SyncBody]] = {
+    "The whole directory": SyncBody(
+        employees=[
+            EmployeeFields(
+                email="camille.durand@example.com", nom="Durand", prenom="Camille", external_id="RH-00042"
+            ),
+            EmployeeFields(
+                email="noor.haddad@example.com", nom="Haddad", prenom="Noor", external_id="RH-00043"
+            ),
+        ],
+        deactivate_missing=True,
+    ),
+}
+
+SYNCHRONISED: Final = SyncAnswer(
+    ok=True,
+    dry_run=False,
+    summary=SyncSummary(received=2, created=1, updated=0, reactivated=0, deactivated=1, skipped=1, failed=0),
+    results=[
+        SyncResultItem(
+            external_id="RH-00042", email="camille.durand@example.com", action=Action.SKIPPED, id=_CAMILLE
+        ),
+        SyncResultItem(
+            external_id="RH-00043", email="noor.haddad@example.com", action=Action.CREATED, id=_NOOR
+        ),
+    ],
 )

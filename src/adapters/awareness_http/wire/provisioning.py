@@ -14,12 +14,13 @@ from msgspec import UNSET, Meta, UnsetType
 
 from awareness_core.absent import ABSENT, Absent
 from awareness_core.employees import Action, EmployeeRecord
-from awareness_core.errors import Fault, ValidationFailed
+from awareness_core.errors import ValidationFailed
 from awareness_core.invitations import InvitationResult, InvitationStatus, Reason
 from awareness_core.records import MAX_LENGTHS, RawEmployee, check_record
 from awareness_core.sync_plan import SyncError, SyncItem, SyncWarning
-from awareness_core.sync_plan import SyncSummary as Summary
 from awareness_http.typed_reader import Taken
+from awareness_http.wire.counting import SyncSummary
+from awareness_http.wire.refusals import ErrorDetail
 
 FIELD_NAMES: Final[Mapping[str, str]] = {
     "email": "email",
@@ -43,7 +44,7 @@ def _shown(description: str, example: str) -> Meta:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class EmployeeBody:
+class EmployeeFields:
     """One person to create, update or archive. Texts are trimmed; lengths count in code points after NFC."""
 
     email: Annotated[
@@ -102,6 +103,12 @@ class EmployeeBody:
         bool | UnsetType | None,
         Meta(description="false archives the person, true brings an archived one back. null means absent."),
     ] = UNSET
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class EmployeeBody(EmployeeFields):
+    """One person, and what to do beside."""
+
     send_invitation: Annotated[
         bool, Meta(description="Mail the person access, with a temporary password, at once.")
     ] = False
@@ -127,19 +134,10 @@ class SyncResultItem:
     planned: Annotated[
         bool | UnsetType, Meta(description="In a dry run only, and then true: nothing was written.")
     ] = UNSET
-
-
-@attrs.frozen(kw_only=True, slots=False)
-class SyncSummary:
-    """How many records met which end."""
-
-    received: int
-    created: int
-    updated: int
-    reactivated: int
-    deactivated: int
-    skipped: Annotated[int, Meta(description="Up to date already: nothing was written.")]
-    failed: int
+    details: Annotated[
+        list[ErrorDetail] | UnsetType,
+        Meta(description="With the error `validation_error` only: everything that is wrong with the record."),
+    ] = UNSET
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -177,44 +175,16 @@ class EmployeeOrder:
 def read_order(taken: Taken) -> EmployeeOrder:
     """The order that a body makes. Raises `ValidationFailed` with every fault, each field's once."""
     fields = taken.fields
-    record, found = _record(fields)
-    at_fault = {fault.field for fault in taken.faults}
-    # What could not be read was replaced to check the rest: its own faults are known better.
-    faults = [*taken.faults, *(fault for fault in found if fault.field not in at_fault)]
-    if faults or record is None:
-        raise ValidationFailed(faults)
     return EmployeeOrder(
-        record=record,
+        record=read_record(taken),
         send_invitation=fields.get("send_invitation") is True,
         dry_run=fields.get("dry_run") is True,
     )
 
 
-def spell_item(item: SyncItem, *, dry_run: bool) -> SyncResultItem:
-    """One line of an answer. Who would only be created in a dry run has no id that could be used."""
-    has_id = item.id is not None and not (dry_run and item.action is Action.CREATED)
-    return SyncResultItem(
-        external_id=item.external_id,
-        email=item.email,
-        action=item.action,
-        id=str(item.id) if has_id else UNSET,
-        error=item.error or UNSET,
-        warning=item.warning or UNSET,
-        planned=dry_run or UNSET,
-    )
-
-
-def spell_summary(summary: Summary) -> SyncSummary:
-    """The counts of an answer."""
-    return SyncSummary(**attrs.asdict(summary))
-
-
-def spell_outcome(result: InvitationResult) -> InvitationOutcome:
-    """What became of the invitation of the one person a call was about."""
-    return InvitationOutcome(status=result.status, code=result.code or UNSET)
-
-
-def _record(fields: Mapping[str, object]) -> tuple[EmployeeRecord | None, tuple[Fault, ...]]:
+def read_record(taken: Taken, *, fingerprint: bytes | None = None) -> EmployeeRecord:
+    """The record among what was read. Raises `ValidationFailed` with every fault, each field's once."""
+    fields = taken.fields
     raw = RawEmployee(
         email=_given(fields, "email", "a@example.com"),
         last_name=_given(fields, "nom", "-"),
@@ -228,9 +198,38 @@ def _record(fields: Mapping[str, object]) -> tuple[EmployeeRecord | None, tuple[
         active=_truth(fields.get("active")),
     )
     try:
-        return check_record(raw, names=FIELD_NAMES), ()
+        record = check_record(raw, names=FIELD_NAMES, fingerprint=fingerprint)
     except ValidationFailed as refusal:
-        return None, refusal.faults
+        # What could not be read was replaced to check the rest: its own faults are known better.
+        at_fault = {fault.field for fault in taken.faults}
+        found = [fault for fault in refusal.faults if fault.field not in at_fault]
+        raise ValidationFailed([*taken.faults, *found]) from None
+    if taken.faults:
+        raise ValidationFailed(taken.faults)
+    return record
+
+
+def spell_item(item: SyncItem, *, dry_run: bool) -> SyncResultItem:
+    """One line of an answer. Who would only be created in a dry run has no id that could be used."""
+    has_id = item.id is not None and not (dry_run and item.action is Action.CREATED)
+    return SyncResultItem(
+        external_id=item.external_id,
+        email=item.email,
+        action=item.action,
+        id=str(item.id) if has_id else UNSET,
+        error=item.error or UNSET,
+        warning=item.warning or UNSET,
+        planned=dry_run or UNSET,
+        details=[
+            ErrorDetail(field=fault.field, message=fault.message, code=fault.code) for fault in item.faults
+        ]
+        or UNSET,
+    )
+
+
+def spell_outcome(result: InvitationResult) -> InvitationOutcome:
+    """What became of the invitation of the one person a call was about."""
+    return InvitationOutcome(status=result.status, code=result.code or UNSET)
 
 
 def _given(fields: Mapping[str, object], name: str, stand_in: str) -> str:

@@ -7,6 +7,8 @@ from typing import Annotated
 import attrs
 from msgspec import UNSET, Meta, UnsetType
 
+from awareness_http.wire.counting import SyncSummary
+
 
 @attrs.frozen(kw_only=True, slots=False)
 class ErrorDetail:
@@ -31,4 +33,12 @@ class ErrorResponse:
     details: Annotated[
         list[ErrorDetail] | UnsetType,
         Meta(description="With `VALIDATION_ERROR` only: everything that is wrong, at most 100 things."),
+    ] = UNSET
+    planned_deactivations: Annotated[
+        int | UnsetType,
+        Meta(description="With `MASS_DEACTIVATION_BLOCKED` only: the number that confirms."),
+    ] = UNSET
+    summary: Annotated[
+        SyncSummary | UnsetType,
+        Meta(description="With `MASS_DEACTIVATION_BLOCKED` only: what the sync would have done."),
     ] = UNSET

@@ -1,0 +1,152 @@
+"""A whole directory as it arrives: put aside until it is complete, then handed out as lines, as often as needed.
+
+No transaction is open while a caller is still sending, and none is opened for a payload that broke off. A JSON body is
+kept in memory, lines in a temporary file, so that memory does not grow with them. What a line says is `record_lines`'
+business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from types import TracebackType
+from typing import IO, Final, Self
+
+import msgspec
+
+from awareness_core.errors import Fault, ValidationFailed
+from awareness_http.record_lines import RecordLine
+from awareness_http.strict_json import parse_json
+from awareness_http.typed_reader import take
+from awareness_http.wire.synchronising import MAX_LINES, MAX_RECORDS, SyncOptions
+
+_LINES_AT_ONCE: Final = 2500
+"""Some ten milliseconds' work, after which other requests have their turn."""
+
+_MAX_LINE: Final = 64 * 1024
+_RECORDS: Final = "employees"
+
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_elements = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+
+class JsonPayload:
+    """The `employees` of one JSON body, and its options. Raises `ValidationFailed` for a broken envelope."""
+
+    def __init__(self, body: bytes) -> None:
+        self._records, envelope = _split(body)
+        taken = take(SyncOptions, {name: value for name, value in envelope.items() if name != _RECORDS})
+        if taken.faults:
+            raise ValidationFailed(taken.faults)
+        self.options = SyncOptions(**taken.fields)  # type: ignore[arg-type]  # `take` checked each against its type
+
+    async def chunks(self) -> AsyncIterator[Sequence[RecordLine]]:
+        """See `Payload`."""
+        for start in range(0, len(self._records), _LINES_AT_ONCE):
+            part = self._records[start : start + _LINES_AT_ONCE]
+            yield [RecordLine(bytes(raw), start + offset) for offset, raw in enumerate(part)]
+            await asyncio.sleep(0)
+
+
+class LinePayload:
+    """Records that arrive a line each, with `{"end": {"count": N}}` as the last. A context manager."""
+
+    def __init__(self) -> None:
+        self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed by __exit__)
+        self._unfinished = b""
+        self._last = b""
+        self._count = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def feed(self, part: bytes) -> None:
+        """Take the next bytes of the body. Raises `ValidationFailed` when they cannot lead to a good end."""
+        *lines, self._unfinished = (self._unfinished + part).split(b"\n")
+        for line in lines:
+            self._keep(line)
+        if len(self._unfinished) > _MAX_LINE:
+            raise self._too_long()
+
+    def finish(self) -> None:
+        """The body is over. Raises `ValidationFailed` unless it ended as it should: it may have been cut off."""
+        self._keep(self._unfinished)
+        self._unfinished = b""
+        if self._announced() != self._count:
+            message = (
+                f'the last line must be {{"end": {{"count": {self._count}}}}}, with the number of lines before it; '
+                "nothing was written, because the payload may have been cut off"
+            )
+            raise ValidationFailed([Fault(field="end", code="incomplete", message=message)])
+
+    async def chunks(self) -> AsyncIterator[Sequence[RecordLine]]:
+        """See `Payload`."""
+        self._file.seek(0)
+        start = 0
+        while start < self._count:
+            size = min(_LINES_AT_ONCE, self._count - start)
+            yield [RecordLine(self._file.readline().rstrip(b"\n"), start + offset) for offset in range(size)]
+            start += size
+            await asyncio.sleep(0)
+
+    def _announced(self) -> int | None:
+        """How many records the last line says there are, or None when it is no end line."""
+        try:
+            match parse_json(self._last):
+                case {"end": {"count": int(count), **more_inside}, **more} if not more_inside and not more:
+                    return None if isinstance(count, bool) else count
+        except ValidationFailed:
+            return None
+        return None
+
+    def _keep(self, line: bytes) -> None:
+        """Put the line before this one aside: which one is the last is known only afterwards."""
+        stripped = line.strip()
+        if not stripped:
+            return
+        if len(stripped) > _MAX_LINE:
+            raise self._too_long()
+        if self._last:
+            self._count += 1
+            if self._count > MAX_LINES:
+                message = f"more than {MAX_LINES} records; send them in several syncs"
+                raise ValidationFailed([Fault(field="", code="too_many", message=message)])
+            self._file.write(self._last + b"\n")
+        self._last = stripped
+
+    def _too_long(self) -> ValidationFailed:
+        message = f"line {self._count + 2} is longer than {_MAX_LINE} bytes; send one record a line"
+        return ValidationFailed([Fault(field="", code="too_long", message=message)])
+
+
+def _split(body: bytes) -> tuple[list[msgspec.Raw], dict[str, object]]:
+    """The records of a body, unread, and the rest of it, read strictly."""
+    try:
+        array = bytes(_members(body)[_RECORDS])
+        records = _elements(array)
+    except (msgspec.MsgspecError, KeyError, RecursionError):
+        raise ValidationFailed(_envelope_faults(parse_json(body))) from None
+    # The rest is read with the records taken out, which is what makes it short. Where the same text stands elsewhere
+    # too, one of the two is taken out, and the other is seen by the strict reader.
+    before, _, after = body.partition(array)
+    envelope = parse_json(before + b"[]" + after)
+    if not isinstance(envelope, dict):
+        raise ValidationFailed(_envelope_faults(envelope))
+    if len(records) > MAX_RECORDS:
+        message = f"has {len(records)} records; at most {MAX_RECORDS} are allowed, or a million line by line"
+        raise ValidationFailed([Fault(field=_RECORDS, code="too_many", message=message)])
+    return records, envelope
+
+
+def _envelope_faults(value: object) -> list[Fault]:
+    if not isinstance(value, dict):
+        return [Fault(field="", code="wrong_type", message="must be an object with a list named employees")]
+    if _RECORDS not in value:
+        return [Fault(field=_RECORDS, code="missing", message="is required")]
+    return [Fault(field=_RECORDS, code="wrong_type", message="must be a list of records")]
