@@ -146,6 +146,20 @@ async def test_a_file_that_was_replaced_is_used_from_the_very_next_moment(
         assert [person(1)] == await everyone(old)
 
 
+async def test_nothing_is_read_from_a_file_that_another_took_the_place_of(
+    sqlite: SqlStorage, path: Path, empty: bytes
+) -> None:
+    await sqlite.api_keys.add_api_key(api_key(1))
+    assert api_key(1) == await sqlite.api_keys.find_api_key(api_key(1).public_id)
+    assert [ACME, GLOBEX] == await sqlite.companies.list_companies()
+
+    _move_away(path)
+    _put(path, empty)
+
+    assert None is await sqlite.api_keys.find_api_key(api_key(1).public_id)
+    assert [] == await sqlite.companies.list_companies()
+
+
 async def test_no_write_goes_to_a_file_that_another_took_the_place_of(
     sqlite: SqlStorage, path: Path, empty: bytes
 ) -> None:
