@@ -14,7 +14,14 @@ from awareness_core.absent import ABSENT, Absent
 from awareness_core.emails import InvalidEmail, parse_email
 from awareness_core.employees import EmployeeRecord, Presence
 from awareness_core.errors import Fault, ValidationFailed
-from awareness_core.records import MAX_LENGTHS, InvalidRecord, RawEmployee, check_record
+from awareness_core.records import (
+    FINGERPRINT_BYTES,
+    MAX_LENGTHS,
+    InvalidRecord,
+    RawEmployee,
+    check_record,
+    fingerprint_of,
+)
 from awareness_core.sectors import SectorReference
 from awareness_core.texts import normal_text, text_problem
 from tests.core.strategies import code_points, email_texts, optional, plain_texts, raw_employees
@@ -248,6 +255,34 @@ def test_an_invalid_record_keeps_what_was_sent() -> None:
     record = InvalidRecord(faults=(), external_id=" 1 ", email="nobody")
 
     assert (" 1 ", "nobody") == (record.external_id, record.email)
+
+
+@given(raw_employees(), st.none() | st.binary(min_size=16, max_size=16))
+def test_a_record_carries_its_fingerprint_and_is_not_compared_by_it(
+    raw: RawEmployee, fingerprint: bytes | None
+) -> None:
+    record = _record(raw)
+    if record is None:
+        return
+    marked = check_record(raw, fingerprint=fingerprint)
+
+    assert (None, fingerprint) == (record.fingerprint, marked.fingerprint)
+    assert record == marked
+    assert "fingerprint" not in repr(marked)
+
+
+@given(st.lists(st.binary(max_size=40), unique=True))
+def test_every_spelling_has_a_fingerprint_of_its_own(spellings: list[bytes]) -> None:
+    fingerprints = [fingerprint_of(spelling) for spelling in spellings]
+
+    assert {FINGERPRINT_BYTES} >= {len(fingerprint) for fingerprint in fingerprints}
+    assert len(spellings) == len(set(fingerprints))
+    assert fingerprints == [fingerprint_of(spelling) for spelling in spellings]
+
+
+def test_a_fingerprint_stays_what_it_was_while_the_rules_do() -> None:
+    # A new digest means that every stored one is forgotten: change it when the same bytes come to mean something else.
+    assert "95cc4573eaa21b7eb14b3533f3f63f90" == fingerprint_of(b'{"email": "a@x.example"}').hex()
 
 
 def _with(field: str, value: str | Absent | None) -> RawEmployee:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from awareness_core.emails import parse_email
 from awareness_core.employees import Employee, EmployeeRecord, address_precedence, archive
-from awareness_core.records import InvalidRecord
+from awareness_core.records import InvalidRecord, UnchangedPerson
 from awareness_core.rollcall import Rollcall
 from tests.core.strategies import EXTERNAL_IDS, NOW, PERSON, directories, few_emails, numbered_id, records
 
@@ -72,6 +72,26 @@ def test_of_two_former_holders_of_one_address_the_one_it_meant_is_remembered() -
         rollcall = Rollcall()
         assert [True, True] == [rollcall.claim(record, person) for record, person in order]
         assert active == rollcall.former_holder(C.key)
+
+
+@given(claims(), claims())
+def test_a_person_known_by_fingerprint_claims_as_the_record_that_was_not_read_would(
+    payload: Claims, others: Claims
+) -> None:
+    one, other = Rollcall(), Rollcall()
+    for record, person in [*payload, *others]:
+        if person is None or record.email.key != person.email.key:
+            assert one.claim(record, person) == other.claim(record, person)
+            continue
+        unread = attrs.evolve(record, external_id=person.external_id)
+        unchanged = UnchangedPerson(
+            id=person.id, external_id=person.external_id, email=str(person.email), email_key=person.email.key
+        )
+        assert one.claim(unread, person) == other.claim_unchanged(unchanged)
+    for email in (A, B, C):
+        assert one.former_holder(email.key) == other.former_holder(email.key)
+    for external_id in EXTERNAL_IDS:
+        assert one.is_mentioned(external_id=external_id) == other.is_mentioned(external_id=external_id)
 
 
 def test_a_record_that_does_not_count_claims_nothing() -> None:
