@@ -31,10 +31,16 @@ CHECKS = [
     content_type_conformance,
     response_headers_conformance,
     response_schema_conformance,
-    negative_data_rejection,
+    negative_data_rejection,  # the last: left out where a bad record is no bad request
 ]
 
 schema = schemathesis.openapi.from_dict(document())
+
+
+@schemathesis.serializer("application/x-ndjson")
+def as_it_is(_context: schemathesis.SerializationContext, value: object) -> bytes:
+    """Send a generated text as the body."""
+    return str(value).encode("utf-8", "surrogatepass")
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +56,9 @@ def test_what_is_described_is_what_happens(served: Served, case: schemathesis.Ca
         base_url=f"http://127.0.0.1:{served.port}", headers={"Authorization": f"Bearer {served.key}"}
     )
 
-    case.validate_response(response, checks=CHECKS)
+    # In a sync a bad record fails in its place, within a 200, so that it spoils no other.
+    is_sync = case.path.endswith("/sync")
+    case.validate_response(response, checks=CHECKS[:-1] if is_sync else CHECKS)
 
 
 def test_nothing_of_it_was_an_error_of_ours(served: Served) -> None:
