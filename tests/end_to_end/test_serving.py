@@ -8,6 +8,7 @@ import os
 import resource
 import shutil
 import signal
+import socket
 import sqlite3
 import threading
 import time
@@ -119,6 +120,32 @@ def test_sigterm_under_load_drops_no_request_that_was_begun(installation: Instal
     assert (0, []) == (done.code, broken)
     assert {200} == set(answered) - {429}
     assert answered.count(200) == stored
+
+
+@pytest.mark.slow
+def test_a_request_in_flight_is_waited_for_unless_a_second_signal_comes(
+    installation: Installation, key: str
+) -> None:
+    with installation.serving() as server:
+        address = httpx.URL(server.url)
+        with socket.create_connection(("127.0.0.1", address.port or 0)) as connection:
+            head = f"POST /api/v1/employees HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\n"
+            connection.sendall(f"{head}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n".encode())
+            # The first byte of an answer to another request: the one above has been read by then.
+            server.get("/health/live")
+            server.started.signal(signal.SIGTERM)
+            until(lambda: not _listens(address.port or 0))
+            is_waiting = server.started.process.poll() is None
+            server.started.signal(signal.SIGTERM)
+            done = server.started.end()
+
+    assert is_waiting
+    assert 1 == done.code
+    assert (
+        "awareness: stopped before every request in flight was answered\n"
+        == done.err.splitlines(keepends=True)[-1]
+    )
+    assert "Traceback" not in done.err
 
 
 def test_what_it_acknowledged_outlives_kill_9(installation: Installation, key: str) -> None:
@@ -341,6 +368,14 @@ def _processor_seconds() -> float:
     """What ended children have used: unlike the time on the wall, hardly a matter of what else runs here."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
 
 
 def _two_workers(installation: Installation, redis: RedisServer) -> contextlib.AbstractContextManager[Server]:

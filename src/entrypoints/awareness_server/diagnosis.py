@@ -45,7 +45,7 @@ async def _database(settings: Settings) -> list[Finding]:
         return [failed("database", error.message, "see that it runs and that database_url is right")]
     created = [company.created_at for company in companies] + [key.created_at for key in keys]
     latest = max(created, default=None)
-    return [ok("database", f"{shown} answers; {len(companies)} companies"), _clock(latest)]
+    return [ok("database", f"{shown} answers; companies: {len(companies)}"), _clock(latest)]
 
 
 def _clock(latest: datetime | None) -> Finding:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import logging
 import multiprocessing
 import os
 import signal
@@ -66,7 +67,9 @@ def claimed_port(host: str, port: int) -> Iterator[Address]:
 
 
 async def serve_app(app: AsgiApp, address: Address, *, on_ready: Callable[[], None] = lambda: None) -> None:
-    """Serve until SIGTERM or SIGINT, then finish what is in flight, 30 seconds at most.
+    """Serve until SIGTERM or SIGINT, then finish what is in flight.
+
+    Raises `CommandFailed` when that takes longer than 30 seconds, or is cut short by a second signal.
 
     `on_ready` is called once connections are answered; what it raises ends the serving. `address` comes from
     `claimed_port`, still open.
@@ -84,11 +87,14 @@ async def serve_app(app: AsgiApp, address: Address, *, on_ready: Callable[[], No
         log_level=LogLevels(granian_log_level()),
         log_dictconfig=granian_log_config(),
     )
-    stopping = asyncio.Event()
+    stopping, hurrying = asyncio.Event(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+        asyncio.get_running_loop().add_signal_handler(
+            number, lambda: hurrying.set() if stopping.is_set() else stopping.set()
+        )
     serving = asyncio.ensure_future(server.serve())
     waiting = asyncio.ensure_future(stopping.wait())
+    losing_patience = asyncio.ensure_future(hurrying.wait())
     announcing = asyncio.ensure_future(
         asyncio.to_thread(_call_when_answering, address, on_ready, stopping.is_set)
     )
@@ -97,12 +103,16 @@ async def serve_app(app: AsgiApp, address: Address, *, on_ready: Callable[[], No
         await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
         stopping.set()
         server.stop()  # type: ignore[no-untyped-call]
-        await asyncio.wait({serving, announcing}, timeout=_GRACE_SECONDS)
-        for task in (serving, announcing):
-            if task.done():
-                task.result()
+        finishing = asyncio.gather(serving, announcing)
+        ends: set[asyncio.Future[Any]] = {finishing, losing_patience}
+        await asyncio.wait(ends, timeout=_GRACE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        if not finishing.done():
+            # What is cancelled now would each be told as an error of its own.
+            logging.disable()
+            raise CommandFailed("stopped before every request in flight was answered")
+        finishing.result()
     finally:
-        for task in (announcing, waiting, serving):
+        for task in (announcing, waiting, losing_patience, serving):
             task.cancel()
 
 

@@ -1,18 +1,20 @@
 """The console script: run the command line and turn whatever comes of it into one line and an exit code.
 
-Imports next to nothing by itself, so that a missing extra is told in words. Knows no command.
+Imports next to nothing by itself, so that a missing extra is told in words, and Ctrl-C ends it at once from the very
+beginning. Knows no command.
 """
 
 from __future__ import annotations
 
-import contextlib
 import signal
 import sys
-import traceback
-from collections.abc import Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING
 
-from awareness_server.exit_codes import CommandFailed, ExitCode
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
+
+    from awareness_server.exit_codes import CommandFailed
 
 _EXTRA_OF = {"asyncpg": "postgres", "redis": "redis", "valkey": "redis", "coredis": "redis"}
 _OUR_PACKAGES = "awareness_"
@@ -20,15 +22,18 @@ _OUR_PACKAGES = "awareness_"
 
 def main(arguments: list[str] | None = None) -> int:
     """Run `awareness` with these arguments (the process' own by default) and return its exit code."""
+    may_be_interrupted = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if may_be_interrupted:
+        # While there is nothing yet to clean up, the signal itself may end it.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from awareness_server.exit_codes import ExitCode
+
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a letter shows its number; that is no reason to fail.
         getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        # asyncio would otherwise make Ctrl-C wait until the running command awaits something.
-        signal.signal(signal.SIGINT, _interrupt)
     tokens = sys.argv[1:] if arguments is None else arguments
     try:
-        return _run(tokens)
+        return _run(tokens, may_be_interrupted=may_be_interrupted)
     except ImportError as error:
         return _missing_module(error)
     except KeyboardInterrupt:
@@ -44,17 +49,17 @@ def main(arguments: list[str] | None = None) -> int:
         )
 
 
-def _interrupt(_number: int, _frame: object) -> NoReturn:
-    raise KeyboardInterrupt
-
-
-def _run(tokens: list[str]) -> int:
+def _run(tokens: list[str], *, may_be_interrupted: bool) -> int:
     from cyclopts import CycloptsError
 
     from awareness_server.cli import app
     from awareness_server.cli.invocation import is_debugging
     from awareness_server.cli.output import OutputClosed
+    from awareness_server.exit_codes import ExitCode
 
+    if may_be_interrupted:
+        # Not Python's own handler: that one asyncio replaces, and Ctrl-C waits until a command awaits something.
+        signal.signal(signal.SIGINT, _interrupt)
     try:
         result = app.meta(tokens, exit_on_error=False, print_error=False)
         return result if isinstance(result, int) else ExitCode.OK
@@ -68,12 +73,20 @@ def _run(tokens: list[str]) -> int:
         if failed is None:
             raise
         if is_debugging():
+            import traceback
+
             traceback.print_exc()
         return _end(failed.message, failed.code, details=failed.details)
 
 
+def _interrupt(_number: int, _frame: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
 def _as_failure(error: Exception) -> CommandFailed | None:
     """The failure that a refusal of the core is to a user; None for what nobody expected."""
+    from awareness_server.exit_codes import CommandFailed, ExitCode
+
     if isinstance(error, CommandFailed):
         return error
     # Imported here because help needs none of the core, and the core takes as long to import as all the rest.
@@ -87,21 +100,9 @@ def _as_failure(error: Exception) -> CommandFailed | None:
     return CommandFailed(error.message) if isinstance(error, AwarenessError) else None
 
 
-def _end(message: str, code: ExitCode, *, details: Sequence[str] = ()) -> int:
-    lines = [f"awareness: {_on_one_line(message)}", *(f"  {_on_one_line(detail)}" for detail in details)]
-    if sys.stderr is not None:
-        with contextlib.suppress(OSError):
-            sys.stderr.write("".join(f"{line}\n" for line in lines))
-    return code
-
-
-def _on_one_line(text: str) -> str:
-    # What users typed may be in it: a terminal must not act on it.
-    one_line = " ".join(text.splitlines())
-    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in one_line)
-
-
 def _missing_module(error: ImportError) -> int:
+    from awareness_server.exit_codes import ExitCode
+
     # A command's module is imported by cyclopts, which wraps what went wrong there.
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, ModuleNotFoundError):
@@ -118,3 +119,20 @@ def _missing_module(error: ImportError) -> int:
     return _end(
         f"'{root}' is not installed; run: pip install \"awareness-core[{extra}]\"", ExitCode.UNAVAILABLE
     )
+
+
+def _end(message: str, code: int, *, details: Sequence[str] = ()) -> int:
+    lines = [f"awareness: {_on_one_line(message)}", *(f"  {_on_one_line(detail)}" for detail in details)]
+    if sys.stderr is not None:
+        try:
+            sys.stderr.write("".join(f"{line}\n" for line in lines))
+        except OSError:
+            # Nobody listens; the exit code still tells.
+            return code
+    return code
+
+
+def _on_one_line(text: str) -> str:
+    # What users typed may be in it: a terminal must not act on it.
+    one_line = " ".join(text.splitlines())
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in one_line)
