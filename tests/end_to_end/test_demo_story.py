@@ -96,6 +96,12 @@ def test_figures_are_the_same_on_every_day_of_a_week_and_only_dates_move() -> No
     assert figures[0] == figures[1] == figures[2]
 
 
+def test_no_two_campaigns_begin_at_one_moment() -> None:
+    moments = [campaign.listed_at for campaign in found().campaigns]
+
+    assert len(moments) == len(set(moments))
+
+
 @pytest.mark.parametrize("days", range(7))
 def test_dates_fit_states_on_every_day_of_the_week(days: int) -> None:
     now = NOW + timedelta(days=days)

@@ -22,6 +22,8 @@ _WEEKS = 52
 _TUESDAY = 1
 _MAILING_TIME = time(8, 0, tzinfo=UTC)
 _PREPARATION = timedelta(days=6)
+_APART = timedelta(minutes=3)
+"""No two campaigns begin at one moment, so that a listing has the same order every time."""
 
 _DURATION: Mapping[CampaignState, timedelta] = MappingProxyType(
     {
@@ -63,17 +65,23 @@ def fictional_campaigns(
 ) -> list[Campaign]:
     """Draw every campaign of the data, dated from the weeks before `now`. The ids are new each time."""
     return [
-        _campaign(plan, people, Random(f"{seed}/campaign/{plan.name}"), now=now, entropy=entropy)  # noqa: S311
-        for plan in data.campaigns
+        _campaign(
+            plan,
+            people,
+            Random(f"{seed}/campaign/{plan.name}"),  # noqa: S311 (a story, no secret)
+            week=_latest_tuesday(now) + place * _APART,
+            entropy=entropy,
+        )
+        for place, plan in enumerate(data.campaigns)
     ]
 
 
 def _campaign(
-    plan: CampaignPlan, people: Sequence[DemoPerson], lot: Random, *, now: datetime, entropy: Entropy
+    plan: CampaignPlan, people: Sequence[DemoPerson], lot: Random, *, week: datetime, entropy: Entropy
 ) -> Campaign:
-    starts_at = _latest_tuesday(now) - timedelta(weeks=plan.weeks_ago)
+    starts_at = week - timedelta(weeks=plan.weeks_ago)
     is_dated = plan.state in _DURATION
-    created_at = starts_at - _PREPARATION if plan.weeks_ago >= 0 and is_dated else _latest_tuesday(now)
+    created_at = starts_at - _PREPARATION if plan.weeks_ago >= 0 and is_dated else week
     # Who is there is asked of the week and not of the day, so that the figures are the same all week.
     day = plan.weeks_ago * 7 + _TUESDAY
     targets = [
