@@ -20,7 +20,7 @@ from awareness_memory import (
     SystemEntropy,
     memory_ports,
 )
-from tests.contracts.storages import ACME, NOW, apply, everyone, hired, memory_storage, person
+from tests.contracts.storages import ACME, NOW, everyone, hired, memory_storage, person
 
 pytestmark = pytest.mark.anyio
 
@@ -130,8 +130,13 @@ def test_memory_ports_are_a_whole_and_separate_world() -> None:
 def test_a_memory_store_outlives_event_loops_with_waiting_writers() -> None:
     storage = memory_storage()
 
+    async def hire(number: int) -> None:
+        async with storage.store.transaction(ACME.id) as transaction:
+            await asyncio.sleep(0)
+            await transaction.apply(changes=hired(person(number)))
+
     async def write(*numbers: int) -> None:
-        await asyncio.gather(*(apply(storage, hired(person(number))) for number in numbers))
+        await asyncio.gather(*(hire(number) for number in numbers))
 
     asyncio.run(storage.companies.add_company(ACME))
     asyncio.run(write(1, 2, 3))

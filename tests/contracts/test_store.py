@@ -109,6 +109,28 @@ async def test_a_transaction_that_is_cancelled_while_it_waits_lets_the_next_one_
     assert [person(2)] == await everyone(storage)
 
 
+@pytest.mark.parametrize("steps", range(8))
+async def test_a_writer_that_is_cancelled_just_when_its_turn_comes_gives_it_back(
+    storage: Storage, steps: int
+) -> None:
+    async def cancel_soon() -> None:
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        waiting.cancel()
+
+    outside = contextvars.copy_context()
+    async with storage.store.transaction(ACME.id):
+        waiting = asyncio.create_task(apply(storage, hired(person(1))), context=outside.copy())
+        await asyncio.sleep(0)
+        cancelling = asyncio.create_task(cancel_soon())
+    await asyncio.wait([waiting, cancelling])
+
+    async with asyncio.timeout(2):
+        await apply(storage, hired(person(2)))
+    assert person(2) in await everyone(storage)
+    assert waiting.cancelled() or person(1) in await everyone(storage)
+
+
 async def test_a_reading_sees_nothing_of_an_open_transaction_and_does_not_wait_for_it(
     storage: Storage,
 ) -> None:
