@@ -15,12 +15,18 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def uuid7(*, at: datetime, entropy: bytes) -> str:
-    """The text of a UUIDv7 for the moment `at` (aware), filled with `UUID7_ENTROPY_BYTES` random bytes."""
+    """The text of a UUIDv7 for the moment `at`, filled with `UUID7_ENTROPY_BYTES` random bytes.
+
+    `at` is aware. Raises `ValueError` for a moment before 1970, which has no such identifier.
+    """
     if len(entropy) != UUID7_ENTROPY_BYTES:
         raise ValueError(f"a UUIDv7 takes {UUID7_ENTROPY_BYTES} random bytes, not {len(entropy)}")
     since_epoch = at - _EPOCH
     milliseconds = (since_epoch.days * 86_400 + since_epoch.seconds) * 1000 + since_epoch.microseconds // 1000
-    number = (milliseconds & (1 << 48) - 1) << 80 | int.from_bytes(entropy)
+    if milliseconds < 0:
+        raise ValueError(f"a UUIDv7 tells the milliseconds since 1970; {at.isoformat()} is earlier")
+    # No mask: the last moment that Python can tell is well within 48 bits.
+    number = milliseconds << 80 | int.from_bytes(entropy)
     number = number & ~(0xF << 76) | 0x7 << 76
     number = number & ~(0x3 << 62) | 0x2 << 62
     return str(uuid.UUID(int=number))

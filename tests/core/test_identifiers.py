@@ -75,6 +75,12 @@ def test_one_moment_is_one_time_in_every_zone(entropy: bytes, offset: timedelta)
     assert uuid7(at=NOW, entropy=entropy) == uuid7(at=elsewhere, entropy=entropy)
 
 
+def test_a_moment_before_1970_is_refused_rather_than_wrapped() -> None:
+    assert uuid7(at=EPOCH, entropy=bytes(10)).startswith("00000000-0000-7000-")
+    with pytest.raises(ValueError, match=r"since 1970; 1969-12-31T23:59:59\.999000\+00:00 is earlier$"):
+        uuid7(at=EPOCH - timedelta(milliseconds=1), entropy=bytes(10))
+
+
 @pytest.mark.parametrize("count", [0, 9, 11, 16])
 def test_any_other_amount_of_chance_is_refused(count: int) -> None:
     with pytest.raises(ValueError, match=rf"^a UUIDv7 takes 10 random bytes, not {count}$"):
