@@ -104,7 +104,7 @@ def rate(count: int, total: int) -> Rate:
     centre = share + z2 / (2 * total)
     margin = _Z_95 * math.sqrt(share * (1 - share) / total + z2 / (4 * total * total))
     scale = 100 / (1 + z2 / total)
-    # At 0 and at `total` one end is the rate itself; float noise must not push it outside.
-    low = 0.0 if count == 0 else round((centre - margin) * scale, 2)
-    high = 100.0 if count == total else round((centre + margin) * scale, 2)
+    # Where the bound is 0, float noise must not show as -0.0.
+    low = round(max(0.0, centre - margin) * scale, 2)
+    high = round((centre + margin) * scale, 2)
     return Rate(percent=percent, low=min(low, percent), high=max(high, percent))

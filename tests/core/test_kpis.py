@@ -215,6 +215,10 @@ def test_published_intervals_come_out(count: int, total: int, expected: Rate) ->
     assert expected == rate(count, total)
 
 
+def test_no_bound_is_a_negative_zero() -> None:
+    assert {"0.0"} == {str(rate(0, total).low) for total in range(1000)}
+
+
 def test_of_nobody_nothing_is_known() -> None:
     assert Rate(percent=0.0, low=0.0, high=100.0) == rate(0, 0)
 
