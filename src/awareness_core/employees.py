@@ -214,7 +214,7 @@ def amend(
         amended = (
             archive(amended, now=now)
             if next_state is EmployeeState.ARCHIVED
-            else _reactivate(amended, now=now)
+            else attrs.evolve(amended, state=EmployeeState.ACTIVE, archived_at=None)
         )
     return employee if amended == employee else attrs.evolve(amended, updated_at=now)
 
@@ -271,7 +271,3 @@ def address_precedence(person: Employee) -> tuple[bool, float, str]:
     """Which of several people an address means: the highest; the active one, else the most recently archived."""
     archived_at = 0.0 if person.archived_at is None else person.archived_at.timestamp()
     return (person.is_active, archived_at, person.id)
-
-
-def _reactivate(employee: Employee, *, now: datetime) -> Employee:
-    return attrs.evolve(employee, state=EmployeeState.ACTIVE, archived_at=None, updated_at=now)
