@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import time
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
@@ -59,6 +61,18 @@ def test_a_spelt_moment_ends_in_z_and_shows_milliseconds_only_where_there_are_an
 )
 def test_microseconds_are_cut_not_rounded(microsecond: int, text: str) -> None:
     assert text == spell_moment(NOW.replace(microsecond=microsecond))
+
+
+def test_the_computers_own_time_zone_makes_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    time.tzset()
+    try:
+        read, spelt = parse_moment("2026-03-31T10:00:00+02:00"), spell_moment(NOW)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+    assert (NOW, timedelta(0), "2026-03-31T08:00:00Z") == (read, read.utcoffset(), spelt)
 
 
 @given(st.dates())
@@ -161,9 +175,11 @@ def test_a_date_or_time_that_does_not_exist_is_refused_as_such(text: str) -> Non
     ],
 )
 def test_any_other_form_is_refused_and_told_the_right_one(text: str) -> None:
-    with pytest.raises(
-        InvalidMoment, match=r"^must be a date like 2026-03-31, or a date-time with its offset like"
-    ):
+    right = (
+        "must be a date like 2026-03-31, or a date-time with its offset like 2026-03-31T08:00:00Z (RFC 3339)"
+    )
+
+    with pytest.raises(InvalidMoment, match=f"^{re.escape(right)}$"):
         parse_moment(text)
 
 

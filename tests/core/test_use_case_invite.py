@@ -276,6 +276,20 @@ def test_when_nobody_is_to_be_invited_no_mail_is_asked_for() -> None:
     assert [Reason.NOT_FOUND] == [result.code for result in run(story()).results]
 
 
+def test_a_mailer_that_answers_for_fewer_letters_than_it_got_is_not_believed() -> None:
+    class ForgetfulMailer(MemoryMailer):
+        async def send_invitations(self, letters: Sequence[InvitationLetter]) -> Sequence[Delivery]:
+            return (await super().send_invitations(letters))[1:]
+
+    async def story() -> None:
+        world = await settled_world(many(2))
+        with pytest.raises(ValueError, match="shorter"):
+            await invite(attrs.evolve(world, mailer=ForgetfulMailer()), OURS)
+        assert {None} == {person.invitation.last_sent_at for person in await people_of(world)}
+
+    run(story())
+
+
 def test_when_no_mail_is_accepted_nothing_more_is_written() -> None:
     async def story() -> tuple[InvitationReport, list[str]]:
         world = await settled_world([PERSON])

@@ -129,6 +129,17 @@ def test_all_that_is_wrong_with_a_company_is_told_at_once_and_nothing_stored(
     run(story())
 
 
+@pytest.mark.parametrize("is_company", [True, False])
+def test_a_bad_name_is_told_with_the_reason(is_company: bool) -> None:  # noqa: FBT001
+    async def story() -> object:
+        world = await settled_world()
+        if is_company:
+            return await refusal_or_answer(create_company(world, name="a" * 101))
+        return await refusal_or_answer(issue_api_key(world, OURS, name="a" * 101, scopes=list(Scope)))
+
+    assert "name: has 101 characters; at most 100 are allowed" == str(run(story()))
+
+
 def test_the_bad_domain_is_quoted_with_the_reason() -> None:
     refusal = run(refusal_or_answer(create_company(new_world(), name="A", sso_domains=["x"])))
 

@@ -13,6 +13,7 @@ from awareness_core.emails import parse_email
 from awareness_core.employees import (
     Action,
     Employee,
+    EmployeeChange,
     EmployeeRecord,
     Presence,
 )
@@ -26,7 +27,7 @@ from awareness_core.errors import (
 )
 from awareness_core.records import InvalidRecord
 from awareness_core.sectors import SectorReference
-from awareness_core.sync_plan import SyncError, SyncSummary
+from awareness_core.sync_plan import SyncError, SyncItem, SyncSummary
 from awareness_core.use_cases.provision import SyncReport, provision
 from tests.core.strategies import (
     NOW,
@@ -62,7 +63,6 @@ INVALID = st.builds(
 )
 PAYLOADS: st.SearchStrategy[Payload] = st.lists(records() | INVALID, max_size=5)
 RECORD = EmployeeRecord(email=parse_email("new@x.example"), last_name="b", first_name="a", external_id="1")
-TICK = timedelta(milliseconds=1)
 
 
 @given(directories(), directories(), PAYLOADS, st.booleans())
@@ -110,6 +110,40 @@ def test_the_answer_tells_the_people_as_they_are_stored_afterwards(
         assert {person.id for person in people} | {person_id for person_id in told if person_id} == set(
             stored
         )
+
+    run(story())
+
+
+@given(directories(), PAYLOADS, st.booleans())
+def test_the_changes_told_are_those_written_and_in_a_dry_run_those_it_would_write(
+    people: list[Employee],
+    payload: Payload,
+    whole: bool,  # noqa: FBT001
+) -> None:
+    async def story() -> None:
+        world = await settled_world(people)
+        confirmed = await _absent(world, payload)
+        planned, real = [
+            await provision(
+                world,
+                OURS,
+                payload,
+                dry_run=dry_run,
+                deactivate_missing=whole,
+                confirm_deactivations=confirmed,
+            )
+            for dry_run in (True, False)
+        ]
+
+        stored = {person.id: person for person in people}
+        assert [None if change.before is None else stored[change.before.id] for change in real.changes] == [
+            change.before for change in real.changes
+        ]
+        stored.update((change.after.id, change.after) for change in real.changes)
+        assert stored == {person.id: person for person in await people_of(world)}
+        assert [_without_new_id(change) for change in planned.changes] == [
+            _without_new_id(change) for change in real.changes
+        ]
 
     run(story())
 
@@ -175,14 +209,27 @@ def test_every_new_person_gets_an_id_of_their_own() -> None:
 
 
 def test_a_failed_record_spoils_no_other_and_is_not_ok() -> None:
+    fault = Fault(field="email", message="is wrong", code="wrong")
+    invalid = InvalidRecord(faults=(fault,), external_id=" 7 ", email="nobody")
+
     async def story() -> tuple[SyncReport, list[Employee]]:
         world = await settled_world()
-        invalid = InvalidRecord(faults=(), email="nobody")
         return await provision(world, OURS, [invalid, RECORD]), await people_of(world)
 
     report, people = run(story())
 
-    assert [Action.FAILED, Action.CREATED] == [item.action for item in report.items]
+    failed, created = report.items
+    assert (
+        SyncItem(
+            external_id=" 7 ",
+            email="nobody",
+            action=Action.FAILED,
+            error=SyncError.VALIDATION_ERROR,
+            faults=(fault,),
+        )
+        == failed
+    )
+    assert Action.CREATED is created.action
     assert ["new@x.example"] == [str(person.email) for person in people]
     assert not report.is_ok
 
@@ -254,57 +301,6 @@ def test_a_write_that_always_meets_faster_writers_is_given_up_and_leaves_nothing
     assert ([], 3) == (people, attempts)
 
 
-@pytest.mark.parametrize("dry_run", [False, True])
-def test_a_mass_deactivation_is_blocked_until_its_exact_number_is_confirmed(dry_run: bool) -> None:  # noqa: FBT001
-    people = [
-        attrs.evolve(
-            PERSON,
-            id=numbered_id(number),
-            email=parse_email(f"p{number}@x.example"),
-            external_id=str(number),
-        )
-        for number in range(10, 20)
-    ]
-
-    async def story() -> list[object]:
-        world = await settled_world(people)
-        answers: list[object] = []
-        for confirmed in (None, 9, 11, 10):
-            answers.append(
-                await refusal_or_answer(
-                    provision(
-                        world,
-                        OURS,
-                        [RECORD],
-                        dry_run=dry_run,
-                        deactivate_missing=True,
-                        confirm_deactivations=confirmed,
-                    )
-                )
-            )
-            answers.append([person.is_active for person in await people_of(world)])
-        return answers
-
-    *blocked, report, last = run(story())
-
-    for refusal, states in zip(blocked[::2], blocked[1::2], strict=True):
-        assert isinstance(refusal, MassDeactivationBlocked)
-        assert (10, 10, [True] * 10) == (refusal.planned, refusal.active, states)
-    assert isinstance(report, SyncReport)
-    assert SyncSummary(received=1, created=1, deactivated=10) == report.summary
-    assert people == list(report.absentees)
-    assert ([True] * 10 if dry_run else [*[False] * 10, True]) == last
-
-
-def test_who_is_not_mentioned_stays_unless_that_is_asked_for() -> None:
-    async def story() -> list[Employee]:
-        world = await settled_world([attrs.evolve(PERSON, external_id="other")])
-        await provision(world, OURS, [])
-        return await people_of(world)
-
-    assert [True] == [person.is_active for person in run(story())]
-
-
 def test_a_leaver_ceases_to_be_able_to_log_in_at_once() -> None:
     async def story() -> int:
         world = await settled_world([attrs.evolve(PERSON, external_id="1")])
@@ -326,6 +322,11 @@ def test_an_unknown_company_is_not_found(dry_run: bool) -> None:  # noqa: FBT001
         assert (NotFound, []) == (type(refusal), world.store.writes)
 
     run(story())
+
+
+def _without_new_id(change: EmployeeChange) -> EmployeeChange:
+    after = attrs.evolve(change.after, id=PERSON.id) if change.before is None else change.after
+    return attrs.evolve(change, after=after)
 
 
 def _of_others(people: list[Employee], others: list[Employee]) -> list[Employee]:
