@@ -157,6 +157,7 @@ async def test_a_filter_that_nothing_stored_can_match_matches_nothing(
     assert [] == (await _list(storage, EmployeeQuery(email_key=EmailKey(unheard_of)))).items
 
 
+@pytest.mark.slow
 def test_access_is_filtered_as_the_core_derives_it(migrated: Path) -> None:
     domains = st.sampled_from(["a.example", "b.example", "c.example"])
     person_facts = st.tuples(domains, st.sampled_from(EmployeeState), st.booleans(), st.booleans())

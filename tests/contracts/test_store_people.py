@@ -310,6 +310,7 @@ async def test_a_leavers_temporary_passwords_are_destroyed(storage: Storage) -> 
         assert [password(bob, 3)] == await reading.temporary_passwords(bob.id)
 
 
+@pytest.mark.slow
 async def test_ten_thousand_changes_in_one_apply(storage: Storage) -> None:
     people = [person(number, external_id=f"E{number}") for number in range(10_000)]
     await apply(storage, hired(*people))

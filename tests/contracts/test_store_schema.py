@@ -71,6 +71,7 @@ def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
     assert 0o600 == path.stat().st_mode & 0o777
 
 
+@pytest.mark.slow
 def test_processes_that_migrate_at_once_take_each_step_once(tmp_path: Path) -> None:
     path = tmp_path / "new.db"
     program = """

@@ -106,6 +106,7 @@ async def test_a_transaction_that_wrote_nothing_commits_nothing(sqlite: SqlStora
     assert before == commits_in(wal)
 
 
+@pytest.mark.slow
 def test_when_the_shared_commit_fails_all_its_transactions_are_told_and_the_next_one_works(
     path: Path,
 ) -> None:
@@ -147,6 +148,7 @@ _FULL_DISK = """
 """
 
 
+@pytest.mark.slow
 async def test_large_writes_and_reads_let_the_event_loop_go_on(sqlite: SqlStorage) -> None:
     """Measured in processor time of this thread, as the machine may be busy with other things."""
     people = [person(number) for number in range(20_000)]

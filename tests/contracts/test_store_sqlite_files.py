@@ -173,6 +173,7 @@ async def test_no_write_goes_to_a_file_that_another_took_the_place_of(
         assert [ACME, GLOBEX] == await old.companies.list_companies()
 
 
+@pytest.mark.slow
 def test_a_file_that_may_only_be_read_says_so_and_recovers(
     migrated: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -16,7 +16,7 @@ from awareness_sql import SqlStorage
 from tests.contracts.sqlite_writer import COUNTER
 from tests.contracts.storages import ACME, apply, hired, person
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
 
