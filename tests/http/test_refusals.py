@@ -56,9 +56,11 @@ async def failing(failure: Exception) -> Service:
 
 async def test_a_database_that_is_away_is_503_with_a_time_to_try_again() -> None:
     service = await failing(StoreUnavailable(f"cannot connect to {SECRET}"))
-    answer = await service.get("/api/v1/employees")
+    with structlog.testing.capture_logs() as lines:
+        answer = await service.get("/api/v1/employees")
 
     assert (answer.status, answer.code, answer.headers["retry-after"]) == (503, "SERVICE_UNAVAILABLE", "5")
+    assert ["store_unavailable"] == [line["event"] for line in lines if "exception" not in line]
     assert "hunter2" not in answer.body.decode()
     assert answer.remaining == 599
 

@@ -8,6 +8,7 @@ from typing import Final
 
 import structlog
 
+from awareness_core.errors import StoreUnavailable
 from awareness_http.exchange import Exchange
 
 _MAX_PATH: Final = 200
@@ -34,7 +35,10 @@ def log_request(exchange: Exchange, *, raw_path: bytes, milliseconds: float) -> 
 
 
 def log_failure(error: Exception, *, request_id: str) -> None:
-    """An error that no caller may see the inside of, with its traceback."""
+    """An error that no caller may see the inside of: with its traceback, unless it says itself what is away."""
+    if isinstance(error, StoreUnavailable):
+        _log.warning("store_unavailable", request_id=request_id, error=error.message)
+        return
     # Spelt out here: given the exception itself, a console renderer shows local variables, keys among them.
     spelt = "".join(traceback.format_exception(error))
     _log.error("request_failed", request_id=request_id, error=type(error).__name__, exception=spelt)

@@ -37,9 +37,7 @@ class Media:
 
     def is_named_by(self, header: bytes) -> bool:
         """Whether a `Content-Type` means it, in UTF-8."""
-        return (
-            re.fullmatch(re.escape(self.name.encode()) + _CHARSET, header.strip(), re.IGNORECASE) is not None
-        )
+        return _pattern(self.name).fullmatch(header.strip()) is not None
 
 
 @functools.cache
@@ -73,7 +71,7 @@ class GuardedBody:
         self._receive = receive
         self._head = head
         self._media = media
-        self._limit = self._sent_media_limit()
+        self._limit = 0
         self._idle_seconds = idle_seconds
         self._received = 0
         self._is_checked = False
@@ -100,6 +98,7 @@ class GuardedBody:
 
     def _check_head(self) -> None:
         self._is_checked = True
+        self._limit = self._sent_media_limit()
         coding = self._head.values.get(b"transfer-encoding")
         if coding is not None and coding.strip().lower() != b"chunked":
             raise UnsupportedMediaType("Send the body as it is or in chunks, in no other transfer coding.")

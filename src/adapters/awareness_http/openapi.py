@@ -7,6 +7,7 @@ unknown field. Nothing is written by hand that a type says.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -161,7 +162,7 @@ def _bulk_body(kind: type, media: Sequence[Media]) -> dict[str, Any]:
     return {
         "content": {
             json: {"schema": {"$ref": _REFERENCE.format(name=kind.__name__)}},
-            lines: {"schema": {"type": "string", "description": kind.__doc__}},
+            lines: {"schema": {"type": "string", "description": inspect.getdoc(kind)}},
         },
     }
 
@@ -205,6 +206,8 @@ def _components(kinds: Mapping[str, type]) -> dict[str, Any]:
             # Their docstrings speak to who reads the code.
             schema.pop("description", None)
             schema["type"] = "string"
+        elif "description" in schema:
+            schema["description"] = inspect.cleandoc(schema["description"])
     return dict(sorted(components.items()))
 
 
