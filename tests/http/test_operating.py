@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import re
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator, MutableMapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 import structlog
@@ -23,6 +27,7 @@ from tests.http.test_quota import DeadCounter
 pytestmark = pytest.mark.anyio
 
 SECRET = "postgresql://admin:hunter2@db.internal"
+ROOT: Final = Path(__file__).parents[2]
 METRICS_TOKEN = "figures-for-prometheus-only"
 
 
@@ -119,6 +124,35 @@ async def test_two_applications_in_one_process_count_apart() -> None:
     figures = (await second.get("/metrics", key=None)).body.decode()
 
     assert "/api/v1/ping" not in figures
+
+
+def test_processes_that_share_a_folder_tell_the_sum(tmp_path: Path) -> None:
+    script = (
+        "import asyncio\n"
+        "from tests.contracts.storages import memory_storage\n"
+        "from tests.http.service import new_service\n"
+        "async def main():\n"
+        "    service = await new_service(memory_storage())\n"
+        "    for _ in range(3): await service.get('/api/v1/ping')\n"
+        "    print((await service.get('/metrics', key=None)).body.decode())\n"
+        "asyncio.run(main())\n"
+    )
+    environment = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env=environment,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for _ in range(2)
+    ]
+    labels = {"method": "GET", "route": "/api/v1/ping", "status": "200"}
+
+    assert [3.0, 6.0] == [sample(figures, "awareness_http_requests_total", **labels) for figures in told]
+    assert 6.0 == sample(told[1], "awareness_http_request_seconds_count", method="GET", route="/api/v1/ping")
 
 
 async def test_the_figures_can_be_turned_off() -> None:
