@@ -34,6 +34,12 @@ CHECKS = [
     negative_data_rejection,  # the last: left out where a bad record is no bad request
 ]
 
+
+@schemathesis.serializer("application/x-ndjson")
+def _lines(context: schemathesis.SerializationContext, value: object) -> bytes:
+    return str(value).encode("utf-8", "replace")
+
+
 schema = schemathesis.openapi.from_dict(document())
 
 
