@@ -162,7 +162,8 @@ class Transaction(Reading, Protocol):
     async def record_deliveries(self, passwords: Sequence[TemporaryPassword]) -> None:
         """Note that these were mailed: their employees' last invitation is at `created_at`, live until `expires_at`.
 
-        Does nothing for an employee who was archived or logged in meanwhile.
+        Does nothing for an employee who was archived or logged in meanwhile, or whose password was destroyed: somebody
+        archived and back again holds a mail that opens nothing.
         """
 
     async def forget_passwords(self, employee_ids: Collection[EmployeeId]) -> None:

@@ -15,6 +15,7 @@ import pytest
 from awareness_sql import SqlStorage
 from tests.contracts.sqlite_writer import COUNTER
 from tests.contracts.storages import ACME, apply, hired, person
+from tests.contracts.test_api_keys import api_key
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -36,6 +37,20 @@ async def _written(sqlite: SqlStorage) -> tuple[set[str], int]:
     async with sqlite.store.reading(ACME.id) as reading:
         people = {employee.id: employee for employee in await reading.employees_without_password()}
     return {str(one) for one in people if one != COUNTER.id}, int(people[COUNTER.id].last_name)
+
+
+async def test_a_key_that_another_process_revoked_is_revoked_at_the_very_next_look_up(
+    sqlite: SqlStorage, path: Path
+) -> None:
+    await sqlite.api_keys.add_api_key(api_key(1))
+    assert api_key(1) == await sqlite.api_keys.find_api_key(api_key(1).public_id)
+
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("UPDATE api_keys SET revoked_at = 1")
+
+    found = await sqlite.api_keys.find_api_key(api_key(1).public_id)
+    assert found is not None
+    assert None is not found.revoked_at
 
 
 async def test_two_processes_write_as_if_one_after_the_other(sqlite: SqlStorage, path: Path) -> None:
