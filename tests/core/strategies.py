@@ -258,6 +258,7 @@ def employees(
     emails: st.SearchStrategy[EmailAddress] | None = None,
     external_ids: st.SearchStrategy[str | None] | None = None,
     sector_ids: st.SearchStrategy[SectorId | None] | None = None,
+    states: tuple[EmployeeState, ...] = tuple(EmployeeState),
 ) -> st.SearchStrategy[Employee]:
     """People as a store may hold them.
 
@@ -273,7 +274,7 @@ def employees(
         first_name=names(),
         details=st.sampled_from(_DETAILS),
         sector_id=_SECTOR_IDS if sector_ids is None else sector_ids,
-        standing=st.sampled_from(_STANDINGS),
+        standing=st.sampled_from([standing for standing in _STANDINGS if standing[0] in states]),
         invitation=invitation_histories(),
         since=moments(),
     )
@@ -288,11 +289,12 @@ def _employee(
     first_name: str,
     details: tuple[str | None, str | None, str | None],
     sector_id: SectorId | None,
-    standing: tuple[bool, bool, bool],
+    standing: tuple[EmployeeState, bool, bool],
     invitation: InvitationHistory,
     since: datetime,
 ) -> Employee:
-    is_active, has_logged_in, has_password = standing
+    state, has_logged_in, has_password = standing
+    is_active = state is EmployeeState.ACTIVE
     job_title, phone, address = details
     awaits_access = is_active and not has_password
     return Employee(
@@ -305,7 +307,7 @@ def _employee(
         phone=phone,
         address=address,
         sector_id=sector_id,
-        state=EmployeeState.ACTIVE if is_active else EmployeeState.ARCHIVED,
+        state=state,
         first_login_at=since + timedelta(days=1) if has_logged_in else None,
         has_password=has_password,
         invitation=invitation if awaits_access else attrs.evolve(invitation, live_until=None),
@@ -316,13 +318,13 @@ def _employee(
 
 
 _STANDINGS = (
-    (True, False, False),
-    (True, True, True),
-    (True, True, False),
-    (False, False, False),
-    (False, True, False),
+    (EmployeeState.ACTIVE, False, False),
+    (EmployeeState.ACTIVE, True, True),
+    (EmployeeState.ACTIVE, True, False),
+    (EmployeeState.ARCHIVED, False, False),
+    (EmployeeState.ARCHIVED, True, False),
 )
-"""Who may exist: is active, has logged in once, has a password."""
+"""Who may exist: the state, whether they have logged in once, whether they have a password."""
 
 _DETAILS = ((None, None, None), ("a", None, None), (None, "a", "b"), ("a", "b", "a"), ("b", "a", "b"))
 _SECTOR_IDS = st.sampled_from((None, *(SectorId(number) for number in range(1, 5))))
