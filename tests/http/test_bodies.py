@@ -72,6 +72,12 @@ async def test_what_is_not_json_is_refused(service: Service, name: str) -> None:
     assert (answer.status, answer.faults) == (400, [("", "invalid_json")])
 
 
+async def test_a_byte_order_mark_is_named_because_it_cannot_be_seen(service: Service) -> None:
+    answer = await post(service, NOT_JSON["byte order mark"])
+
+    assert "byte order mark" in answer.json["message"]
+
+
 @pytest.mark.parametrize("name", NOT_AN_OBJECT)
 async def test_what_is_no_object_is_refused_and_named(service: Service, name: str) -> None:
     body, shown = NOT_AN_OBJECT[name]
