@@ -43,7 +43,9 @@ class Installation:
             **{name: value for name, value in os.environ.items() if not name.startswith("AWARENESS_")},
             **{f"AWARENESS_{name.upper()}": value for name, value in settings.items()},
         }
-        self.environment.pop("NO_COLOR", None)
+        for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR"):
+            # What the tests' own terminal is like is no business of a command started here.
+            self.environment.pop(name, None)
 
     def run(self, *arguments: str, env: Mapping[str, str] | None = None) -> Ended:
         """Run a command to its end."""

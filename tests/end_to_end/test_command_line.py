@@ -409,10 +409,10 @@ def test_a_narrow_terminal_gets_a_block_a_row_with_every_value_whole(
 
 
 def test_a_wide_terminal_gets_a_table(example: Installation) -> None:
-    header, _, row = on_terminal(example, "company", "list", columns=120, NO_COLOR="1").splitlines()
+    shown = re.sub(r"\x1b\[\d*m", "", on_terminal(example, "company", "list", columns=120)).splitlines()
 
-    assert ["ID", "NAME", "LANGUAGE"] == re.sub(r"\x1b\[\d*m", "", header).split()[:3]
-    assert ["Example", "fr"] == row.split()[1:3]
+    assert [["ID", "NAME", "LANGUAGE"], ["Example", "fr"]] == [shown[0].split()[:3], shown[2].split()[1:3]]
+    assert 3 == len(shown), shown
 
 
 @pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
