@@ -152,7 +152,7 @@ class GroupCommit:
         """
         loop = asyncio.get_running_loop()
         closes_at = loop.time() + _LONGEST_BATCH
-        while self._someone_waits() or await self._someone_arrives():
+        while self._someone_waits():
             if self._is_suspect or loop.time() > closes_at:
                 return True
             driver.execute("SAVEPOINT member")
@@ -179,11 +179,6 @@ class GroupCommit:
         while self._queue and not self._queue[0].is_waiting:
             self._queue.popleft()
         return bool(self._queue)
-
-    async def _someone_arrives(self) -> bool:
-        """The same after a look around: those woken by the last commit, or by one event, arrive together."""
-        await asyncio.sleep(0)
-        return self._someone_waits()
 
     def _meaning(self, error: Exception) -> Exception:
         """A new error for each who is told. No statement here is anyone's, so all errors mean unavailability."""
