@@ -331,11 +331,9 @@ def _mailbox(text: str) -> tuple[str, str]:
 
 
 def _of_length(length: int) -> str:
-    """An ASCII address of exactly `length` characters, its labels as long as labels may be."""
-    rest = length - len("a@.example")
-    labels = ["x" * 60 for _ in range(rest // 61)]
-    return (
-        f"a@{'.'.join([*labels, 'y' * (rest % 61)])}.example"
-        if rest % 61
-        else "a@" + ".".join(labels) + ".example"
-    )
+    """An ASCII address of exactly `length` characters, its labels nearly as long as labels may be."""
+    spare = length - len("a@.example")
+    domain = "".join("." if place % 61 == 60 else "x" for place in range(spare))
+    text = f"a@{domain.removesuffix('.')}{'x' * domain.endswith('.')}.example"
+    assert length == len(text)
+    return text

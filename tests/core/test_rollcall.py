@@ -102,6 +102,15 @@ def test_a_record_that_does_not_count_claims_nothing() -> None:
     assert rollcall.claim(attrs.evolve(RECORD, email=B, external_id="2"), None)
 
 
+def test_a_person_asked_away_from_the_address_is_known_even_without_an_external_id() -> None:
+    rollcall = Rollcall()
+    rollcall.claim(attrs.evolve(RECORD, email=B, external_id="1"), PERSON)
+
+    assert rollcall.is_mover(PERSON.id)
+    assert not rollcall.is_mover(numbered_id(2))
+    assert not rollcall.claim(attrs.evolve(RECORD, email=C, external_id="2"), PERSON)
+
+
 def test_a_person_who_gets_a_new_external_id_is_known_by_the_old_one_too() -> None:
     rollcall = Rollcall()
     person = attrs.evolve(PERSON, external_id="old")

@@ -27,7 +27,7 @@ from awareness_core.errors import (
 )
 from awareness_core.records import InvalidRecord
 from awareness_core.sectors import SectorReference
-from awareness_core.sync_plan import SyncError, SyncItem, SyncSummary
+from awareness_core.sync_plan import SyncError, SyncItem, SyncSummary, SyncWarning
 from awareness_core.use_cases.provision import SyncReport, provision
 from tests.core.strategies import (
     NOW,
@@ -232,6 +232,44 @@ def test_a_failed_record_spoils_no_other_and_is_not_ok() -> None:
     assert Action.CREATED is created.action
     assert ["new@x.example"] == [str(person.email) for person in people]
     assert not report.is_ok
+
+
+@given(directories(), PAYLOADS)
+def test_every_record_gets_its_answer_in_its_place(people: list[Employee], payload: Payload) -> None:
+    async def story() -> SyncReport:
+        return await provision(await settled_world(people), OURS, payload)
+
+    items = run(story()).items
+
+    assert [str(record.email) for record in payload] == [item.email for item in items]
+    assert [
+        record.external_id or (item.employee and item.employee.external_id)
+        for record, item in zip(payload, items, strict=True)
+    ] == [item.external_id for item in items]
+
+
+def test_a_leaver_makes_way_even_when_the_address_they_ask_for_is_taken() -> None:
+    a, b = (
+        attrs.evolve(
+            PERSON, id=numbered_id(number), email=parse_email(f"{letter}@x.example"), external_id=letter
+        )
+        for number, letter in enumerate("ab")
+    )
+    leaver = EmployeeRecord(
+        email=b.email, last_name="b", first_name="a", external_id="a", presence=Presence.LEAVING
+    )
+    successor = EmployeeRecord(email=a.email, last_name="c", first_name="c", external_id="c")
+
+    async def story(payload: Payload) -> list[tuple[Action, str, SyncWarning | None]]:
+        report = await provision(await settled_world([a, b]), OURS, payload)
+        return [
+            (item.action, str(item.employee and item.employee.email), item.warning) for item in report.items
+        ]
+
+    gone = (Action.DEACTIVATED, "a@x.example", SyncWarning.EMAIL_NOT_UPDATED)
+    new = (Action.CREATED, "a@x.example", None)
+    assert [gone, new] == run(story([leaver, successor]))
+    assert [new, gone] == run(story([successor, leaver]))
 
 
 def test_new_sectors_are_stored_with_the_people_who_name_them() -> None:
