@@ -73,7 +73,10 @@ class PeopleIndex:
         return self._holders.get(person.email.key) == person.id
 
     def _meant_by_email(self, email_key: EmailKey) -> Employee | None:
-        found, moved = self._by_email.get(email_key), self._rollcall.former_holder(email_key)
+        # Who was created with it by an earlier chunk was nobody before the payload.
+        is_new = self._rollcall.is_newcomers(email_key)
+        found = None if is_new else self._by_email.get(email_key)
+        moved = self._rollcall.former_holder(email_key)
         if found is None or moved is None:
             return found or moved
         return max(found, moved, key=address_precedence)

@@ -7,7 +7,7 @@ and this is what they must know beyond that. It grows with the identities in the
 from __future__ import annotations
 
 from awareness_core.emails import EmailKey, InvalidEmail, parse_email
-from awareness_core.employees import Employee, EmployeeId, EmployeeRecord, address_precedence
+from awareness_core.employees import Employee, EmployeeId, EmployeeRecord, Presence, address_precedence
 from awareness_core.records import InvalidRecord, UnchangedPerson
 from awareness_core.texts import normal_text
 
@@ -17,7 +17,8 @@ class Rollcall:
 
     def __init__(self) -> None:
         self._claimed_external_ids: set[str] = set()
-        self._claimed_email_keys: set[EmailKey] = set()
+        # By address: whether it went to somebody whom this payload created.
+        self._claimed_email_keys: dict[EmailKey, bool] = {}
         self._mentioned_external_ids: set[str] = set()
         self._mentioned_email_keys: set[EmailKey] = set()
         self._movers: dict[EmployeeId, Employee] = {}
@@ -34,23 +35,29 @@ class Rollcall:
         self._mentioned_email_keys.add(email.key)
 
     def claim(self, record: EmployeeRecord, person: Employee | None) -> bool:
-        """Let a record count, or answer False when an earlier one of the payload means the same person."""
+        """Let a record count, or answer False when an earlier one of the payload means the same person.
+
+        A record that does not count claims nothing: later ones are compared with the first alone.
+        """
         email_key, external_id = record.email.key, record.external_id
+        asks = asks_for_address(record, person)
         if (
-            email_key in self._claimed_email_keys
+            (asks and email_key in self._claimed_email_keys)
             or (external_id is not None and external_id in self._claimed_external_ids)
             or (person is not None and self.is_mover(person.id))
             or (person is not None and person.external_id in self._claimed_external_ids)
         ):
-            # A record that does not count claims nothing: later ones are compared with the first alone.
             return False
-        self._claimed_email_keys.add(email_key)
+        if asks:
+            self._claimed_email_keys[email_key] = False
+        else:
+            self._mentioned_email_keys.add(email_key)
         if external_id is not None:
             self._claimed_external_ids.add(external_id)
         if person is not None:
             if person.external_id is not None:
                 self._claimed_external_ids.add(person.external_id)
-            if person.email.key != email_key:
+            if person.email.key != email_key or not asks:
                 self._move(person)
         return True
 
@@ -62,13 +69,25 @@ class Rollcall:
             or person.id in self._movers
         ):
             return False
-        self._claimed_email_keys.add(person.email_key)
+        self._claimed_email_keys[person.email_key] = False
         if person.external_id is not None:
             self._claimed_external_ids.add(person.external_id)
         return True
 
+    def is_claimed(self, email_key: EmailKey) -> bool:
+        """Whether a record so far asks for this address."""
+        return email_key in self._claimed_email_keys
+
+    def note_newcomer(self, email_key: EmailKey) -> None:
+        """Remember that somebody was created with this address, who was nobody before the payload."""
+        self._claimed_email_keys[email_key] = True
+
+    def is_newcomers(self, email_key: EmailKey) -> bool:
+        """Whether somebody was created with this address."""
+        return self._claimed_email_keys.get(email_key, False)
+
     def is_mover(self, employee_id: EmployeeId) -> bool:
-        """Whether an earlier record meant this person and asked for another address than they had."""
+        """Whether an earlier record meant this person and asked them away from the address they had."""
         return employee_id in self._movers
 
     def former_holder(self, email_key: EmailKey) -> Employee | None:
@@ -89,3 +108,14 @@ class Rollcall:
         other = self._mover_of.get(person.email.key)
         if other is None or address_precedence(person) > address_precedence(other):
             self._mover_of[person.email.key] = person
+
+
+def asks_for_address(record: EmployeeRecord, person: Employee | None) -> bool:
+    """Whether a record wants its address for the person it means.
+
+    One of somebody who leaves, known by external id or not at all, names the address but has no use for it: the same
+    payload may give it to a successor (Choice: decisions/007).
+    """
+    if record.presence is not Presence.LEAVING or record.external_id is None:
+        return True
+    return person is not None and person.external_id != record.external_id

@@ -28,7 +28,7 @@ from awareness_core.employees import (
 )
 from awareness_core.matching import Match, PeopleIndex
 from awareness_core.records import InvalidRecord, UnchangedPerson
-from awareness_core.rollcall import Rollcall
+from awareness_core.rollcall import Rollcall, asks_for_address
 from awareness_core.sectors import SectorDirectory, SectorId, UnresolvableSector
 from awareness_core.sync_plan import Candidates, SyncError, SyncItem, SyncWarning
 
@@ -88,6 +88,7 @@ class Chunk:
             return _item(record, None, entry.transition.action, warning=SyncWarning.UNKNOWN_LEAVER), None
         sector_id = self._sector_id(record, person)
         if person is None:
+            self._rollcall.note_newcomer(record.email.key)
             hired = hire(record, employee_id=next(new_ids), sector_id=sector_id, now=now)
             return _item(record, hired, Action.CREATED), _change(None, hired, record, warning=None)
         email = record.email if entry.takes_email else person.email
@@ -173,18 +174,15 @@ class Chunk:
         """
         waits_for: dict[int, int] = {}
         for position, entry in enumerate(self.entries):
-            record, rival = entry.record, entry.match.rival
-            if not isinstance(record, EmployeeRecord) or entry.transition is None or entry.error is not None:
-                continue
-            if entry.transition.next is None:
-                self._judge_unknown_leaver(entry)
-            elif self._keeps_address(entry, record):
-                continue
-            elif record.email.key in self._held_elsewhere:
-                self._deny(entry, record, SyncError.EMAIL_CONFLICT_OTHER_TENANT)
-            elif rival is not None and self._people.holds(rival) and not self._replaces(entry, rival):
-                waits_for[position] = self._entry_of.get(rival.id, _NOBODY)
-        stuck = {position for position, entry in enumerate(self.entries) if entry.error is not None}
+            if isinstance(entry.record, EmployeeRecord) and entry.error is None:
+                awaited = self._awaited(entry, entry.record)
+                if awaited is not None:
+                    waits_for[position] = awaited
+        stuck = {
+            position
+            for position, entry in enumerate(self.entries)
+            if entry.error is not None or entry.is_deferred
+        }
         for position in follow_chains(waits_for, stuck=stuck | {_NOBODY}, free=self._leaving(waits_for)):
             entry = self.entries[position]
             if not self._is_last:
@@ -192,12 +190,30 @@ class Chunk:
             elif isinstance(entry.record, EmployeeRecord):
                 self._deny(entry, entry.record, _conflict(entry))
 
+    def _awaited(self, entry: Entry, record: EmployeeRecord) -> int | None:
+        """Whose entry must make way for this one; None when nobody must, or when that would not help."""
+        rival = entry.match.rival
+        if entry.transition is None or entry.transition.next is None:
+            self._judge_unknown_leaver(entry)
+        elif self._keeps_address(entry, record):
+            return None
+        elif not asks_for_address(record, entry.match.person) and not self._is_last:
+            # Whether a successor asks for the address is known at the end.
+            entry.is_deferred = True
+        elif not asks_for_address(record, entry.match.person) and self._rollcall.is_claimed(record.email.key):
+            entry.takes_email = False
+        elif record.email.key in self._held_elsewhere:
+            self._deny(entry, record, SyncError.EMAIL_CONFLICT_OTHER_TENANT)
+        elif rival is not None and self._people.holds(rival) and not self._replaces(entry, rival):
+            return self._entry_of.get(rival.id, _NOBODY)
+        return None
+
     def _leaving(self, waits_for: Mapping[int, int]) -> frozenset[int]:
         # A leaver makes way in any case, but in its own chunk only when it is not itself deferred.
         return frozenset(
             position
             for position, entry in enumerate(self.entries)
-            if _is_leaving(entry) and (self._is_last or position not in waits_for)
+            if _is_leaving(entry) and not entry.is_deferred and (self._is_last or position not in waits_for)
         )
 
     @staticmethod

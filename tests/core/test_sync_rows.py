@@ -109,6 +109,29 @@ def test_row_2_a_record_that_does_not_count_claims_nothing() -> None:
     assert [item.action for item in plan.items] == [Action.CREATED, Action.FAILED, Action.CREATED]
 
 
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_a_successor_may_be_given_the_address_of_a_leaver_listed_beside(*, is_whole: bool) -> None:
+    old = person(1, A, "1")
+    leaver, successor = record(A, "1", Presence.LEAVING), record(A, "2")
+    candidates = Candidates(employees=[old], rostered=[old] if is_whole else None)
+    for payload in ([leaver, successor], [successor, leaver]):
+        plan = plan_of(payload, candidates)
+
+        assert {item.action for item in plan.items} == {Action.DEACTIVATED, Action.CREATED}
+        assert all(item.error is None and item.warning is None for item in plan.items)
+
+
+def test_a_leaver_does_not_take_the_address_that_another_record_asks_for() -> None:
+    leaver, newcomer = record(B, "1", Presence.LEAVING), record(B, "2")
+    for payload in ([leaver, newcomer], [newcomer, leaver]):
+        items = plan_of(payload, Candidates(employees=[person(1, A, "1")])).items
+
+        assert {told(item) for item in items} == {
+            (Action.DEACTIVATED, SyncWarning.EMAIL_NOT_UPDATED),
+            (Action.CREATED, None),
+        }
+
+
 @given(draw.records(sectors=st.just(SectorReference(name="S"))))
 def test_row_3_nobody_known_means_somebody_new_unless_leaving(sent: EmployeeRecord) -> None:
     item = only(plan_of([sent], Candidates(employees=[])))
