@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 UUID7_ENTROPY_BYTES = 10
-
-NewId = Callable[[], str]
-"""A supply of fresh identifiers, each different from all before it."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -97,7 +97,7 @@ def rate(count: int, total: int) -> Rate:
     """
     if total == 0:
         return Rate(percent=0.0, low=0.0, high=100.0)
-    # Integers, because binary floats round 0.125 % half-up to 0.12.
+    # In integers: `round` would go to the even neighbour of an exact half.
     percent = (count * 20_000 + total) // (2 * total) / 100
     share = count / total
     z2 = _Z_95 * _Z_95
