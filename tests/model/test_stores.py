@@ -467,6 +467,7 @@ def _with_things_of(theirs: Employee, mine: Employee, what: str) -> Employee:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_sqlite_does_what_memory_does(tmp_path_factory: pytest.TempPathFactory) -> None:
     migrated = tmp_path_factory.mktemp("model") / "empty.db"
     migrate(f"sqlite:///{migrated}")
