@@ -54,6 +54,18 @@ async def test_a_path_that_is_not_exactly_one_of_ours_is_not_found(service: Serv
     assert (answer.status, answer.code) == (404, "NOT_FOUND")
 
 
+async def test_an_id_that_is_known_is_found_under_no_other_spelling(service: Service) -> None:
+    person = await service.person()
+    exact = f"/api/v1/employees/{person}"
+    encoded = exact.replace("-", "%2D", 1).encode()
+
+    assert 200 == (await service.get(exact)).status
+    assert 404 == (await service.get(exact, raw_path=encoded)).status
+    assert (
+        404 == (await service.call("POST", f"{exact}/deactivate", raw_path=encoded + b"%2Fdeactivate")).status
+    )
+
+
 async def test_below_api_the_key_is_asked_for_before_the_path(service: Service) -> None:
     paths = ["/api/v1/nowhere", "/api//v1/ping", "/api/"]
 
