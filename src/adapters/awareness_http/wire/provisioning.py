@@ -200,10 +200,8 @@ def read_record(taken: Taken, *, fingerprint: bytes | None = None) -> EmployeeRe
     try:
         record = check_record(raw, names=FIELD_NAMES, fingerprint=fingerprint)
     except ValidationFailed as refusal:
-        # What could not be read was replaced to check the rest: its own faults are known better.
-        at_fault = {fault.field for fault in taken.faults}
-        found = [fault for fault in refusal.faults if fault.field not in at_fault]
-        raise ValidationFailed([*taken.faults, *found]) from None
+        # What could not be read was left out or replaced by something good, so no field is told of twice.
+        raise ValidationFailed([*taken.faults, *refusal.faults]) from None
     if taken.faults:
         raise ValidationFailed(taken.faults)
     return record
