@@ -25,6 +25,8 @@ from schemathesis.specs.openapi.checks import (
 from tests.http.contract import document
 from tests.http.granian_process import Served, serving
 
+pytestmark = pytest.mark.slow
+
 CHECKS = [
     not_a_server_error,
     status_code_conformance,

@@ -7,8 +7,12 @@ import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from tests.http.granian_process import parse, serving
 from tests.http.service import ADA, Answer
+
+pytestmark = pytest.mark.slow
 
 REQUESTS = 16
 
