@@ -37,11 +37,6 @@ CHECKS = [
 ]
 
 
-@schemathesis.serializer("application/x-ndjson")
-def _lines(context: schemathesis.SerializationContext, value: object) -> bytes:
-    return str(value).encode("utf-8", "replace")
-
-
 schema = schemathesis.openapi.from_dict(document())
 
 
