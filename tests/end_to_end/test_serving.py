@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -318,9 +319,11 @@ def test_two_workers_admit_exactly_one_quota_and_stop_together(
         with ThreadPoolExecutor(6) as threads:
             for _ in range(6):
                 threads.submit(ask)
+        figures = server.get("/metrics").text
         children = _children(server.started.process.pid)
         done = server.stop()
 
+    assert re.search(r'route="/api/v1/ping"[^\n]*status="200"[^\n]* 600\.0$', figures, re.MULTILINE)
     assert (600, 6) == (codes.count(200), codes.count(429))
     assert 2 <= len(children)
     assert 0 == done.code

@@ -15,6 +15,8 @@ from awareness_server.setting_sources import load_settings
 from awareness_server.settings import Settings, secrets_of
 from awareness_server.wiring import build_ports, checked
 
+_TELLS_REQUESTS = frozenset({"debug", "info"})
+
 Lifespan = Callable[[], AbstractAsyncContextManager[None]]
 
 
@@ -39,6 +41,7 @@ def application(ports: Ports, settings: Settings, *, lifespan: Lifespan | None =
         cors_origins=settings.cors_origins,
         metrics=settings.metrics,
         metrics_token=settings.metrics_token,
+        access_log=settings.log_level in _TELLS_REQUESTS,
         lifespan=lifespan,
     )
 

@@ -6,7 +6,10 @@ One worker runs in this process; several are Granian's processes, each of which 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import os
+import tempfile
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from functools import partial
 
 import structlog
@@ -42,10 +45,22 @@ def serve_until_stopped(settings: Settings, *, say: Callable[[str], None]) -> No
             _run(_serve_here(settings, address, announce))
         else:
             _run(_check(settings))
-            serve_workers(
-                partial(application_in_worker, settings), address, workers=settings.workers, on_ready=announce
-            )
+            with _shared_metrics():
+                serve_workers(
+                    partial(application_in_worker, settings),
+                    address,
+                    workers=settings.workers,
+                    on_ready=announce,
+                )
     _log.info("stopped")
+
+
+@contextmanager
+def _shared_metrics() -> Iterator[None]:
+    """A new folder in which workers put their figures, so that each of them tells the sum of all."""
+    with tempfile.TemporaryDirectory(prefix="awareness-metrics-") as folder:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        yield
 
 
 def _run(what: Coroutine[None, None, None]) -> None:
