@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from awareness_core.emails import parse_email
-from awareness_core.employees import Employee, EmployeeRecord, address_precedence, archive
+from awareness_core.employees import Employee, EmployeeRecord, Presence, address_precedence, archive
 from awareness_core.records import InvalidRecord, UnchangedPerson
-from awareness_core.rollcall import Rollcall
+from awareness_core.rollcall import Rollcall, asks_for_address
 from tests.core.strategies import EXTERNAL_IDS, NOW, PERSON, directories, few_emails, numbered_id, records
 
 A, B, C = (parse_email(f"{letter}@x.example") for letter in "abc")
@@ -51,7 +51,7 @@ def test_movers_are_those_whom_counting_records_asked_away_from_their_address(pa
     movers = [
         person
         for record, person in payload
-        if rollcall.claim(record, person) and person is not None and person.email.key != record.email.key
+        if rollcall.claim(record, person) and person is not None and _asks_away(record, person)
     ]
 
     people = [person for _, person in payload if person is not None]
@@ -83,7 +83,7 @@ def test_a_person_known_by_fingerprint_claims_as_the_record_that_was_not_read_wo
         if person is None or record.email.key != person.email.key:
             assert one.claim(record, person) == other.claim(record, person)
             continue
-        unread = attrs.evolve(record, external_id=person.external_id)
+        unread = attrs.evolve(record, external_id=person.external_id, presence=Presence.UNSTATED)
         unchanged = UnchangedPerson(
             id=person.id, external_id=person.external_id, email=str(person.email), email_key=person.email.key
         )
@@ -92,6 +92,67 @@ def test_a_person_known_by_fingerprint_claims_as_the_record_that_was_not_read_wo
         assert one.former_holder(email.key) == other.former_holder(email.key)
     for external_id in EXTERNAL_IDS:
         assert one.is_mentioned(external_id=external_id) == other.is_mentioned(external_id=external_id)
+
+
+@pytest.mark.parametrize("presence", Presence)
+@pytest.mark.parametrize(
+    ("external_id", "known_as", "uses_address"),
+    [
+        (None, "nobody", True),
+        (None, None, True),
+        (None, "1", True),
+        ("1", "nobody", False),
+        ("1", "1", False),
+        ("1", None, True),
+        ("1", "2", True),
+    ],
+)
+def test_a_leaver_known_by_external_id_or_not_at_all_has_no_use_for_the_address(
+    *, presence: Presence, external_id: str | None, known_as: str | None, uses_address: bool
+) -> None:
+    record = attrs.evolve(RECORD, external_id=external_id, presence=presence)
+    person = None if known_as == "nobody" else attrs.evolve(PERSON, external_id=known_as)
+
+    expected = uses_address or presence is not Presence.LEAVING
+    assert expected == asks_for_address(record, person) == _asks(record, person)
+
+
+def test_a_leaver_leaves_the_address_to_a_successor_whatever_the_order() -> None:
+    person = attrs.evolve(PERSON, external_id="1")
+    leaver = (attrs.evolve(RECORD, external_id="1", presence=Presence.LEAVING), person)
+    successor = (attrs.evolve(RECORD, external_id="2"), None)
+
+    for order in ((leaver, successor), (successor, leaver)):
+        rollcall = Rollcall()
+        assert [True, True] == [rollcall.claim(record, meant) for record, meant in order]
+        assert (True, person) == (rollcall.is_mover(person.id), rollcall.former_holder(A.key))
+        assert rollcall.is_mentioned(external_id=None, email_key=A.key)
+
+
+@given(claims())
+def test_an_address_is_claimed_by_whichever_counting_record_asks_for_it(payload: Claims) -> None:
+    rollcall = Rollcall()
+    asked = {
+        record.email.key
+        for record, person in payload
+        if rollcall.claim(record, person) and _asks(record, person)
+    }
+
+    for email in (A, B, C):
+        assert (email.key in asked, False) == (
+            rollcall.is_claimed(email.key),
+            rollcall.is_newcomers(email.key),
+        )
+
+
+def test_an_address_that_went_to_somebody_new_is_remembered_as_theirs() -> None:
+    rollcall = Rollcall()
+    rollcall.claim(RECORD, None)
+    rollcall.note_newcomer(A.key)
+
+    assert [(True, True), (False, False)] == [
+        (rollcall.is_claimed(email.key), rollcall.is_newcomers(email.key)) for email in (A, B)
+    ]
 
 
 def test_a_record_that_does_not_count_claims_nothing() -> None:
@@ -160,14 +221,28 @@ def test_an_invalid_record_mentions_its_address_where_it_can_be_read() -> None:
     assert not rollcall.is_mentioned(external_id="unknown", email_key=B.key)
 
 
+def _asks(record: EmployeeRecord, person: Employee | None) -> bool:
+    """Told by who does not ask: a leaver found by external id, or sought by it and not found at all."""
+    is_found_by_id = person is not None and person.external_id == record.external_id
+    return not (
+        record.presence is Presence.LEAVING
+        and record.external_id is not None
+        and (person is None or is_found_by_id)
+    )
+
+
+def _asks_away(record: EmployeeRecord, person: Employee) -> bool:
+    return record.email.key != person.email.key or not _asks(record, person)
+
+
 def _same(
     record: EmployeeRecord, person: Employee | None, counted: EmployeeRecord, meant: Employee | None
 ) -> bool:
     """Whether a record names whom one that counts has named: by address, by external id, or by who is meant."""
     taken = {counted.external_id, None if meant is None else meant.external_id} - {None}
-    has_moved = meant is not None and meant.email.key != counted.email.key
+    has_moved = meant is not None and _asks_away(counted, meant)
     return (
-        record.email.key == counted.email.key
+        (record.email.key == counted.email.key and _asks(record, person) and _asks(counted, meant))
         or record.external_id in taken
         or (person is not None and person.external_id in taken)
         or (person is not None and meant is not None and person.id == meant.id and has_moved)
