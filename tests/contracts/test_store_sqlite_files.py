@@ -187,6 +187,7 @@ def test_a_file_that_may_only_be_read_says_so_and_recovers(
 
     assert 0 == done.returncode, done.stderr
     assert "cannot be written to" in done.stdout
+    assert "check: The database" in done.stdout
     assert "then [] and then ['Acme']" in done.stdout
 
 
@@ -203,8 +204,13 @@ _READ_ONLY = """
                 await sqlite.companies.add_company(ACME)
             except StoreUnavailable as error:
                 print(error.message)
+            try:
+                await sqlite.store.check()
+            except StoreUnavailable as error:
+                print("check:", error.message)
             listed = await sqlite.companies.list_companies()
             thaw()
+            await sqlite.store.check()
             await sqlite.companies.add_company(ACME)
             print("then", listed, "and then", [company.name for company in await sqlite.companies.list_companies()])
 

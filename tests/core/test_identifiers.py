@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import uuid
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from awareness_core.identifiers import UUID7_ENTROPY_BYTES, uuid7
+from awareness_core.identifiers import UUID7_ENTROPY_BYTES, uuid7, uuid7_series
 from tests.core.strategies import NOW, moments
 
 ENTROPY = st.binary(min_size=UUID7_ENTROPY_BYTES, max_size=UUID7_ENTROPY_BYTES)
@@ -85,3 +86,15 @@ def test_a_moment_before_1970_is_refused_rather_than_wrapped() -> None:
 def test_any_other_amount_of_chance_is_refused(count: int) -> None:
     with pytest.raises(ValueError, match=rf"^a UUIDv7 takes 10 random bytes, not {count}$"):
         uuid7(at=NOW, entropy=bytes(count))
+
+
+@given(st.binary(min_size=64, max_size=64), st.integers(min_value=2, max_value=12))
+def test_those_of_one_moment_sort_by_the_order_in_which_they_were_made(randomness: bytes, count: int) -> None:
+    left = iter(randomness)
+    series = uuid7_series(at=NOW, take=lambda size: bytes(next(left, 0xFF) for _ in range(size)))
+    made = list(itertools.islice(series, count))
+
+    assert sorted(set(made)) == made
+    assert {uuid.UUID(text).version for text in made} == {7}
+    assert {uuid.UUID(text).variant for text in made} == {uuid.RFC_4122}
+    assert {text[:13] for text in made} == {uuid7(at=NOW, entropy=bytes(10))[:13]}

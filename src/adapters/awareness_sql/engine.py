@@ -77,5 +77,8 @@ class Database(Protocol):
     async def check(self) -> None:
         """Raise `StoreUnavailable`, saying what to do, when the database must not be used as it is set up."""
 
+    async def require_writable(self) -> None:
+        """Nothing, or `StoreUnavailable` when it is known that no write would be taken. Waits for no writer."""
+
     async def close(self) -> None:
         """Wait for what is being written and let go of all connections and files."""

@@ -53,6 +53,7 @@ class SqlStore:
                 f"The database has the schema of a newer release ({found}, known {SCHEMA_VERSION}); "
                 "upgrade this program."
             )
+        await self._database.require_writable()
         await self._database.check()
 
 

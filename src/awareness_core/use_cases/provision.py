@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import attrs
 
 from awareness_core.employees import Action, Employee, EmployeeChange, EmployeeId, EmployeeRecord
 from awareness_core.errors import Conflict, ConstraintViolated
-from awareness_core.identifiers import UUID7_ENTROPY_BYTES, uuid7
+from awareness_core.identifiers import uuid7_series
 from awareness_core.matching import mentioned_email_keys, mentioned_external_ids
 from awareness_core.ports import Ports, Reading
 from awareness_core.records import InvalidRecord
@@ -64,7 +64,9 @@ async def provision(
             sectors=await reading.sectors(),
             rostered=await reading.rostered_employees() if deactivate_missing else None,
         )
-        plan = plan_sync(records, candidates, new_ids=_new_ids(ports), now=ports.clock.now())
+        now = ports.clock.now()
+        new_ids = map(EmployeeId, uuid7_series(at=now, take=ports.entropy.take))
+        plan = plan_sync(records, candidates, new_ids=new_ids, now=now)
         if plan.rostered is not None:
             check_deactivations(
                 plan.summary,
@@ -101,8 +103,3 @@ def _report(plan: SyncPlan, *, dry_run: bool) -> SyncReport:
     return SyncReport(
         items=items, summary=plan.summary, changes=plan.changes, absentees=plan.absentees, dry_run=dry_run
     )
-
-
-def _new_ids(ports: Ports) -> Iterator[EmployeeId]:
-    while True:
-        yield EmployeeId(uuid7(at=ports.clock.now(), entropy=ports.entropy.take(UUID7_ENTROPY_BYTES)))

@@ -7,14 +7,14 @@ anyway there is `provision`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import NoReturn, Protocol
 
 import attrs
 
 from awareness_core.employees import Action, EmployeeId, EmployeeRecord
 from awareness_core.errors import Conflict, ConstraintViolated
-from awareness_core.identifiers import UUID7_ENTROPY_BYTES, uuid7
+from awareness_core.identifiers import uuid7_series
 from awareness_core.matching import mentioned_email_keys, mentioned_external_ids
 from awareness_core.ports import Ports, Transaction
 from awareness_core.records import InvalidRecord, UnchangedPerson
@@ -133,6 +133,7 @@ class _Run:
         self._knows_sectors = False
         self._is_whole = is_whole
         self._is_dry = is_dry
+        self._new_ids = map(EmployeeId, uuid7_series(at=ports.clock.now(), take=ports.entropy.take))
         self._rostered = 0
         self._position = 0
         self._deferred: list[tuple[int, EmployeeRecord | InvalidRecord]] = []
@@ -209,7 +210,7 @@ class _Run:
         return self._planner.plan_chunk(
             records,
             candidates,
-            new_ids=self._new_ids(),
+            new_ids=self._new_ids,
             now=self._ports.clock.now(),
             is_last=is_last,
             was_deferred=is_last,
@@ -240,9 +241,3 @@ class _Run:
                 # The ids of people not created exist in no store, so nobody may be told of them.
                 item = attrs.evolve(item, id=None)
             self._results.put(position, item)
-
-    def _new_ids(self) -> Iterator[EmployeeId]:
-        while True:
-            yield EmployeeId(
-                uuid7(at=self._ports.clock.now(), entropy=self._ports.entropy.take(UUID7_ENTROPY_BYTES))
-            )

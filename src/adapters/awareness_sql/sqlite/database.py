@@ -49,6 +49,10 @@ class SqliteDatabase:
                 raise NotFound("No such company.")
             yield connection
 
+    async def require_writable(self) -> None:
+        """See `Database`."""
+        self._file.require_writable()
+
     async def look_up(
         self, statement: Statement, parameters: Parameters, read: Callable[[Row], Value]
     ) -> Value | None:

@@ -55,6 +55,15 @@ class DatabaseFile:
             ) from error
         return status.st_dev, status.st_ino
 
+    def require_writable(self) -> None:
+        """Nothing, or `StoreUnavailable` when this program may not write to the file or beside it."""
+        self.identity()
+        for place in (self.path, self.path.parent):
+            if not os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+                raise StoreUnavailable(
+                    f"The database {self.path} cannot be written to: check the permissions of {place}."
+                )
+
     def connect_to_write(self) -> sqlite3.Connection:
         """A connection that commits durably: write-ahead log, fsync at each commit, foreign keys enforced."""
         return self._connect(
