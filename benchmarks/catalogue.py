@@ -1,0 +1,29 @@
+"""All rows there are, by name, in the order of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from benchmarks.measuring import Row
+from benchmarks.rows.directories import growth, memory_of_sync, million, sync
+from benchmarks.rows.mailing import letters, mail
+from benchmarks.rows.processes import memory, start
+from benchmarks.rows.requests import create, ping, skip
+
+ROWS: Final[Mapping[str, Row]] = {
+    "ping": ping,
+    "create": create,
+    "skip": skip,
+    "memory": memory,
+    "start": start,
+    "sync": sync,
+    "growth": growth,
+    "sync-memory": memory_of_sync,
+    "million": million,
+    "letters": letters,
+    "mail": mail,
+}
+
+LONG: Final = frozenset({"million"})
+"""Take many minutes, so they are measured only when they are asked for."""

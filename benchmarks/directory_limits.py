@@ -1,0 +1,112 @@
+"""The limits of a whole-directory sync: decode the JSON and write it, or decode it and read the keys to compare with.
+
+No rule, no answer, no HTTP. Run as a module it is one measurement, in a process of its own on the server's core, whose
+seconds it prints.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import attrs
+import msgspec
+
+from benchmarks.limits import INSERT
+from benchmarks.machine import SERVER_CORE, on_core
+
+
+class _Record(msgspec.Struct):
+    external_id: str
+    email: str
+    nom: str
+    prenom: str
+    fonction: str
+    telephone: str
+    adresse: str
+    secteur: str
+    active: bool
+
+
+class _Body(msgspec.Struct):
+    employees: list[_Record]
+
+
+@attrs.frozen
+class Taken:
+    """How long something took, and how much of that was computing; in seconds."""
+
+    wall: float
+    cpu: float
+
+
+def time_limit(limit: Sequence[str], body: Path) -> Taken:
+    """What a `Backend.directory_limit` takes for the JSON in a file."""
+    with on_core(SERVER_CORE):
+        done = subprocess.run(
+            [sys.executable, "-m", "benchmarks.directory_limits", *limit, str(body)],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=Path(__file__).parents[1],
+        )
+    return Taken(*json.loads(done.stdout))
+
+
+def sqlite_load(path: str, company_id: str, body: bytes) -> None:
+    """Decode, and INSERT into the indexed table in one durable transaction."""
+    people = msgspec.json.decode(body, type=_Body).employees
+    connection = _connect(path)
+    connection.execute("BEGIN IMMEDIATE")
+    connection.executemany(
+        INSERT,
+        (
+            (
+                *(company_id, f"{number:036}", person.external_id, person.email, person.email, "example.com"),
+                *(person.email, person.nom, person.prenom, person.fonction, person.telephone, person.adresse),
+                *("active", False, 0, 0, person.nom),
+            )
+            for number, person in enumerate(people)
+        ),
+    )
+    connection.execute("COMMIT")
+
+
+def sqlite_compare(path: str, company_id: str, body: bytes) -> None:
+    """Decode, and SELECT the keys of everyone there."""
+    msgspec.json.decode(body, type=_Body)
+    _connect(path).execute(
+        "SELECT external_id, email_key FROM employees WHERE company_id = ?", (company_id,)
+    ).fetchall()
+
+
+LIMITS: dict[str, Callable[[str, str, bytes], None]] = {
+    "sqlite-load": sqlite_load,
+    "sqlite-compare": sqlite_compare,
+}
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    return connection
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measure once."""
+    what, path, company_id, body = arguments
+    content = Path(body).read_bytes()
+    began = time.perf_counter()
+    cpu = time.process_time()
+    LIMITS[what](path, company_id, content)
+    print(json.dumps([time.perf_counter() - began, time.process_time() - cpu]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,10 @@
+-- What every script ends with: one line of JSON.
+function done(summary, latency, requests)
+  local errors = summary.errors
+  io.write(string.format(
+    '{"requests": %d, "microseconds": %d, "failed": %d}\n',
+    summary.requests,
+    summary.duration,
+    errors.connect + errors.read + errors.write + errors.status + errors.timeout
+  ))
+end

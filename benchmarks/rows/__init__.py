@@ -1,0 +1,1 @@
+"""The rows of the table, each in a module of its own."""
