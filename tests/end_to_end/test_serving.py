@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import re
-import resource
 import shutil
 import signal
 import socket
@@ -338,39 +337,6 @@ def test_workers_stop_when_the_process_that_started_them_is_killed(
         os.kill(server.started.process.pid, signal.SIGKILL)
 
         until(lambda: not any(_is_running(child) for child in children))
-
-
-@pytest.mark.slow
-def test_it_answers_soon_after_its_start(installation: Installation) -> None:
-    waits, efforts = [], []
-    for _ in range(3):
-        began, before = time.monotonic(), _processor_seconds()
-        with installation.serving() as server:
-            server.get("/health/live")
-            waits.append(time.monotonic() - began)
-        efforts.append(_processor_seconds() - before)
-    print(f"serve answered after {min(waits):.2f} s at best, {max(waits):.2f} s at worst")
-
-    assert min(efforts) < 2.5
-
-
-@pytest.mark.slow
-def test_help_is_there_at_once(installation: Installation) -> None:
-    waits, efforts = [], []
-    for _ in range(5):
-        began, before = time.monotonic(), _processor_seconds()
-        installation.run("--help")
-        waits.append(time.monotonic() - began)
-        efforts.append(_processor_seconds() - before)
-    print(f"awareness --help took {min(waits):.2f} s at best, {max(waits):.2f} s at worst")
-
-    assert min(efforts) < 0.3
-
-
-def _processor_seconds() -> float:
-    """What ended children have used: unlike the time on the wall, hardly a matter of what else runs here."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def _listens(port: int) -> bool:
