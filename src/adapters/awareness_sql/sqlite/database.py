@@ -61,7 +61,7 @@ class SqliteDatabase:
 
     async def find(self, crossing: Crossing, key: str, read: Callable[[Row], Value]) -> Value | None:
         """See `Database`."""
-        return await self._readers.look_up(crossing.for_one, {"key": key}, read)
+        return await self._readers.find(crossing.for_one, key, read)
 
     async def check(self) -> None:
         """Nothing: a file has no roles."""
