@@ -13,7 +13,7 @@ from awareness_http.exchange import Exchange
 
 _MAX_PATH: Final = 200
 _HIDDEN: Final = "***"
-_TELLING = re.compile(r"[^/]*(?:@|%40|awk_)[^/]*", re.IGNORECASE)
+_TELLING = re.compile(r"@|%40|awk_", re.IGNORECASE)
 
 _log = structlog.get_logger("awareness_http")
 
@@ -49,4 +49,6 @@ def shown_path(raw_path: bytes) -> str:
     path = raw_path[:_MAX_PATH].decode("ascii", "backslashreplace")
     if not path.isprintable():
         path = "".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in path)
-    return _TELLING.sub(_HIDDEN, path)
+    if _TELLING.search(path) is None:
+        return path
+    return "/".join(_HIDDEN if _TELLING.search(part) else part for part in path.split("/"))

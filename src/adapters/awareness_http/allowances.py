@@ -8,6 +8,7 @@ neighbours (Choice: decisions/013).
 from __future__ import annotations
 
 from functools import cache
+from typing import TypeAlias
 
 import attrs
 
@@ -15,6 +16,8 @@ from awareness_core.api_keys import ApiKeyId
 from awareness_core.ports import QuotaCounter
 from awareness_core.quota import QuotaDecision, QuotaPolicy, QuotaUse, decide
 from awareness_http.addresses import counted_as
+
+Header: TypeAlias = tuple[bytes, bytes]
 
 
 @attrs.frozen(kw_only=True)
@@ -42,11 +45,22 @@ class Allowances:
         return decide(self.address_policy, QuotaUse(count=0, resets_in=self.address_policy.window))
 
 
-def quota_headers(decision: QuotaDecision) -> list[tuple[bytes, bytes]]:
+def quota_headers(decision: QuotaDecision) -> list[Header]:
     """The four headers that every response carries."""
-    return [(_lowered(name), value.encode()) for name, value in decision.headers().items()]
+    limit, remaining, reset, policy = _names_and_policy(decision.policy)
+    return [
+        limit,
+        (remaining, b"%d" % decision.remaining),
+        (reset, b"%d" % decision.reset_seconds),
+        policy,
+    ]
 
 
 @cache
-def _lowered(name: str) -> bytes:
-    return name.lower().encode("ascii")
+def _names_and_policy(policy: QuotaPolicy) -> tuple[Header, bytes, bytes, Header]:
+    """The two headers that say nothing but the policy, with the names of the two between them."""
+    spelt = decide(policy, QuotaUse(count=0, resets_in=policy.window)).headers()
+    limit, remaining, reset, named = (
+        (name.lower().encode("ascii"), value.encode("ascii")) for name, value in spelt.items()
+    )
+    return limit, remaining[0], reset[0], named

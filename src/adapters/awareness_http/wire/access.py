@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from operator import attrgetter
 from typing import Annotated
 
@@ -26,6 +27,11 @@ def spell_access(caller: Caller) -> AccessCheck:
     return AccessCheck(
         ok=True,
         entreprise_id=caller.company_id,
-        scopes=sorted(caller.scopes, key=attrgetter("value")),
+        scopes=_sorted(caller.scopes),
         api_key_id=caller.api_key_id,
     )
+
+
+@lru_cache(maxsize=1024)
+def _sorted(scopes: frozenset[Scope]) -> list[Scope]:
+    return sorted(scopes, key=attrgetter("value"))
