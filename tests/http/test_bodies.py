@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
+import weakref
 from collections.abc import Sequence
 
 import pytest
@@ -384,6 +386,29 @@ async def test_a_body_that_stops_coming_ends_the_request() -> None:
 
     assert (answer.status, answer.code) == (408, "REQUEST_TIMEOUT")
     assert answer.headers["connection"] == "close"
+
+
+async def test_a_refused_body_is_let_go_of_at_once() -> None:
+    # A server waits for the rest of a body as long as anybody could still ask for it.
+    service = await new_service(memory_storage(), body_idle_seconds=0.02)
+
+    async def ask() -> weakref.ref[object]:
+        async def silent() -> HTTPReceiveMessage:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        headers = [*head(service), ("content-length", "10")]
+        await send(service.app, "POST", EMPLOYEES, headers=headers, receive=silent)
+        return weakref.ref(silent)
+
+    gc.collect()
+    gc.disable()
+    try:
+        receive = await asyncio.create_task(ask())
+    finally:
+        gc.enable()
+
+    assert receive() is None
 
 
 async def test_only_silence_ends_a_body_not_its_length() -> None:

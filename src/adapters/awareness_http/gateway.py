@@ -77,6 +77,9 @@ class Gateway:
             await self._serve(exchange, scope, receive, head)
         except Exception as error:  # noqa: BLE001 (this is the place where every error becomes an answer)
             await self._refuse(exchange, error, self._address(scope, head))
+            # Frames that the error passed through hold it, and its traceback holds them, `receive` included. While that
+            # is there the server waits for the rest of the body, and a garbage collection may be long in coming.
+            error.__traceback__ = None
         finally:
             seconds = time.perf_counter() - began
             self.metrics.count(exchange, seconds=seconds)
