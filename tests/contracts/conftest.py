@@ -10,6 +10,7 @@ import pytest
 
 from awareness_sql import SqlStorage, open_storage
 from awareness_sql.migration import migrate
+from tests.contracts.postgres_database import open_postgres, postgres  # noqa: F401 -- a fixture
 from tests.contracts.storages import ACME, GLOBEX, Storage, storage_of
 
 
@@ -21,12 +22,16 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
 async def empty_storage(
     request: pytest.FixtureRequest, migrated: Path, tmp_path: Path
 ) -> AsyncIterator[Storage]:
-    async with storage_of(request.param, migrated, tmp_path) as storage:
-        yield storage
+    if request.param == "postgres":
+        async with open_postgres(request.getfixturevalue("postgres")) as storage:
+            yield storage
+    else:
+        async with storage_of(request.param, migrated, tmp_path) as storage:
+            yield storage
 
 
 @pytest.fixture

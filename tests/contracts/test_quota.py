@@ -10,6 +10,7 @@ import textwrap
 import time
 import uuid
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -19,7 +20,10 @@ from awareness_core.ports import QuotaCounter
 from awareness_core.quota import API_KEY_POLICY, QuotaPolicy, QuotaUse, decide
 from awareness_limits import FallbackCounter, MemoryCounter, RedisCounter, parse_store_url
 from awareness_memory.quota import MemoryQuotaCounter
+from awareness_sql.postgres.address import parse_address
+from awareness_sql.postgres.quota import PostgresQuotaCounter
 from tests.contracts.polling import until, until_now
+from tests.contracts.postgres_database import PlacedDatabase
 from tests.contracts.redis_server import RedisServer
 
 pytestmark = pytest.mark.anyio
@@ -39,9 +43,12 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             yield server.url
 
 
-@pytest.fixture(params=["memory", "clocked memory", "redis", "fallback"])
+@pytest.fixture(params=["memory", "clocked memory", "redis", "fallback", "postgres"])
 async def counter(request: pytest.FixtureRequest, redis_url: str) -> AsyncIterator[QuotaCounter]:
     match request.param:
+        case "postgres":
+            async with _counter_in(request.getfixturevalue("postgres")) as counter:
+                yield counter
         case "memory":
             yield MemoryCounter()
         case "clocked memory":
@@ -151,11 +158,13 @@ async def test_store_that_answers_is_not_down(counter: QuotaCounter) -> None:
     assert not await counter.is_shared_store_down()
 
 
-def test_four_processes_admit_exactly_600(redis_url: str) -> None:
-    prefix = f"test:{uuid.uuid4()}"
+@pytest.mark.parametrize("kind", ["redis", "postgres"])
+def test_four_processes_admit_exactly_600(kind: str, redis_url: str, request: pytest.FixtureRequest) -> None:
+    subject = f"key {uuid.uuid4()}"
+    url = redis_url if kind == "redis" else request.getfixturevalue("postgres").url
     racers = [
         subprocess.Popen(
-            [sys.executable, "-c", _RACER, redis_url, prefix],
+            [sys.executable, "-c", _RACER, url, subject],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -239,19 +248,34 @@ _RACER = textwrap.dedent(
     from datetime import timedelta
     from awareness_core.quota import API_KEY_POLICY, decide
     from awareness_limits import RedisCounter, parse_store_url
+    from awareness_sql.postgres.address import parse_address
+    from awareness_sql.postgres.quota import PostgresQuotaCounter
 
-    async def race(url, prefix):
-        counter = RedisCounter(parse_store_url(url), patience=timedelta(seconds=20), prefix=prefix)
-        await counter.peek("key", API_KEY_POLICY)
+    def counter_at(url):
+        if url.startswith("redis"):
+            return RedisCounter(parse_store_url(url), patience=timedelta(seconds=20))
+        return PostgresQuotaCounter(parse_address(url), patience=timedelta(seconds=20))
+
+    async def race(url, subject):
+        counter = counter_at(url)
+        await counter.peek(subject, API_KEY_POLICY)
         print("ready", flush=True)
         sys.stdin.readline()
-        uses = await asyncio.gather(*(counter.hit("key", API_KEY_POLICY) for _ in range(200)))
+        uses = await asyncio.gather(*(counter.hit(subject, API_KEY_POLICY) for _ in range(200)))
         await counter.aclose()
         print(sum(decide(API_KEY_POLICY, use).allowed for use in uses))
 
     asyncio.run(race(*sys.argv[1:]))
     """
 )
+
+
+@asynccontextmanager
+async def _counter_in(database: PlacedDatabase) -> AsyncIterator[QuotaCounter]:
+    database.empty()
+    counter = PostgresQuotaCounter(parse_address(database.url), patience=UNHURRIED)
+    yield counter
+    await counter.aclose()
 
 
 def _redis_counter(url: str) -> RedisCounter:

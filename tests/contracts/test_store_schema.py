@@ -34,13 +34,13 @@ from tests.contracts.storages import ACME, NOW, campaign, hired, password, perso
 pytestmark = pytest.mark.anyio
 
 SCRIPTS = ScriptDirectory(str(Path(awareness_sql.__file__).with_name("migrations")))
+STEPS = tuple(revision.revision for revision in SCRIPTS.walk_revisions())[::-1]
 
 
 def test_migrating_an_empty_folder_takes_every_step_and_again_none(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'new 100% #1?.db'}"
 
-    steps = [revision.revision for revision in SCRIPTS.walk_revisions()][::-1]
-    assert tuple(steps) == migrate(url)
+    assert STEPS == migrate(url)
     assert () == migrate(url)
 
 
@@ -96,7 +96,7 @@ def test_processes_that_migrate_at_once_take_each_step_once(tmp_path: Path) -> N
         process.stdin.flush()
     outputs = [process.communicate() for process in processes]
 
-    expected = ["()\n"] * 3 + [f"('{SCHEMA_VERSION}',)\n"]
+    expected = ["()\n"] * 3 + [f"{STEPS}\n"]
     assert sorted(expected) == sorted(printed for printed, _ in outputs), outputs
 
 
@@ -152,7 +152,7 @@ async def test_every_statement_finds_its_rows_through_an_index(
 
     monkeypatch.setattr(sqlite3, "connect", connect_and_listen)
     async with open_storage(f"sqlite:///{path}") as storage:
-        await _use_everything(storage)
+        await use_everything(storage)
     monkeypatch.undo()
 
     statements = {
@@ -182,7 +182,7 @@ async def test_every_statement_finds_its_rows_through_an_index(
         assert [] == [plan for plan in narrowed if f"{column}=?" not in plan[0]]
 
 
-async def _use_everything(storage: SqlStorage) -> None:
+async def use_everything(storage: SqlStorage) -> None:
     from tests.contracts.test_api_keys import api_key
 
     always = Period(start=NOW - timedelta(days=1), end=NOW + timedelta(days=1))
@@ -206,7 +206,9 @@ async def _use_everything(storage: SqlStorage) -> None:
         await reading.company()
         await reading.matching_employees(external_ids=["E1"], email_keys=[anna.email.key])
         await reading.addresses_held_by_other_companies([EmailKey("x@y")])
+        await reading.unchanged_people([bytes(16)])
         await reading.rostered_employees()
+        await reading.count_rostered_employees()
         await reading.employees_by_id([anna.id])
         await reading.employees_without_password()
         await reading.temporary_passwords(bob.id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import attrs
@@ -61,17 +61,19 @@ class SqlApiKeys:
 
     async def find_api_key(self, public_id: PublicId) -> ApiKey | None:
         """See `ApiKeys`."""
+        remembered = self._uses
         key = await self._database.find(API_KEYS_BY_PUBLIC_ID, public_id, api_key_from_row)
-        return key if key is None or not self._uses else self._with_use(key)
+        return None if key is None else self._with_use(key, remembered)
 
     async def list_api_keys(self, company_id: CompanyId | None = None) -> Sequence[ApiKey]:
         """See `ApiKeys`."""
+        remembered = self._uses
         async with self._database.reading(None) as connection:
             if company_id is None:
                 found = await connection.fetch(_ALL, NO_PARAMETERS, api_key_from_row)
             else:
                 found = await connection.fetch(_OF_COMPANY, {"company_id": company_id}, api_key_from_row)
-        return list(map(self._with_use, found))
+        return [self._with_use(key, remembered) for key in found]
 
     async def revoke_api_key(self, key_id: ApiKeyId, *, at: datetime) -> bool:
         """See `ApiKeys`. The date of the first revocation is kept."""
@@ -99,15 +101,16 @@ class SqlApiKeys:
             except StoreUnavailable as error:
                 _log.warning("The last use of %d API keys was not written: %s", len(rows), error)
                 return
-            for key_id, at in written.items():
-                if self._uses[key_id] == at:
-                    del self._uses[key_id]
+            # Another one, as whoever reads at this moment may have read what was there before the commit.
+            self._uses = {key_id: at for key_id, at in self._uses.items() if written.get(key_id) != at}
 
-    def _with_use(self, key: ApiKey) -> ApiKey:
-        used_at = self._uses.get(key.id)
-        if used_at is None or (key.last_used_at is not None and key.last_used_at >= used_at):
-            return key
-        return attrs.evolve(key, last_used_at=used_at)
+    def _with_use(self, key: ApiKey, remembered: Mapping[ApiKeyId, datetime]) -> ApiKey:
+        """The key with the last use there was when it was read; `remembered` is what was before reading began."""
+        for uses in (remembered, self._uses):
+            used_at = uses.get(key.id)
+            if used_at is not None and (key.last_used_at is None or key.last_used_at < used_at):
+                key = attrs.evolve(key, last_used_at=used_at)
+        return key
 
 
 def _id_from_row(row: Row) -> str:

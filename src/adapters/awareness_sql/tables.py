@@ -29,7 +29,7 @@ from sqlalchemy import (
     literal_column,
 )
 
-SCHEMA_VERSION = "0001"
+SCHEMA_VERSION = "0003"
 """The migration that leads here."""
 
 metadata = MetaData(
@@ -42,15 +42,16 @@ metadata = MetaData(
     }
 )
 
-# PostgreSQL would sort texts by the server's language; what is sorted here must sort as in every other store.
-_ID = Text().with_variant(Text(collation="C"), "postgresql")
+# PostgreSQL would sort texts by the server's language. What is sorted here must sort as in every other store, and what
+# is only compared is compared faster without.
+_KEY = Text().with_variant(Text(collation="C"), "postgresql")
 
 companies = Table(
     "companies",
     metadata,
-    Column("id", _ID, primary_key=True),
+    Column("id", _KEY, primary_key=True),
     Column("name", Text, nullable=False),
-    Column("name_key", _ID, nullable=False, unique=True),
+    Column("name_key", _KEY, nullable=False, unique=True),
     Column("language", Text, nullable=False),
     Column("sso_domains", Text, nullable=False),
     Column("invitation_lifetime", BigInteger, nullable=False),
@@ -60,9 +61,9 @@ companies = Table(
 api_keys = Table(
     "api_keys",
     metadata,
-    Column("id", _ID, primary_key=True),
-    Column("company_id", _ID, ForeignKey("companies.id"), nullable=False),
-    Column("public_id", _ID, nullable=False, unique=True),
+    Column("id", _KEY, primary_key=True),
+    Column("company_id", _KEY, ForeignKey("companies.id"), nullable=False),
+    Column("public_id", _KEY, nullable=False, unique=True),
     Column("secret_digest", LargeBinary, nullable=False),
     Column("name", Text, nullable=False),
     Column("scopes", Text, nullable=False),
@@ -76,23 +77,23 @@ api_keys = Table(
 sectors = Table(
     "sectors",
     metadata,
-    Column("company_id", _ID, ForeignKey("companies.id"), primary_key=True),
+    Column("company_id", _KEY, ForeignKey("companies.id"), primary_key=True),
     Column("id", BigInteger, primary_key=True, autoincrement=False),
     Column("name", Text, nullable=False),
-    Column("name_key", Text, nullable=False),
+    Column("name_key", _KEY, nullable=False),
     UniqueConstraint("company_id", "name_key"),
 )
 
 employees = Table(
     "employees",
     metadata,
-    Column("company_id", _ID, ForeignKey("companies.id"), primary_key=True),
-    Column("id", _ID, primary_key=True),
-    Column("external_id", Text),
+    Column("company_id", _KEY, ForeignKey("companies.id"), primary_key=True),
+    Column("id", _KEY, primary_key=True),
+    Column("external_id", _KEY),
     Column("email", Text, nullable=False),
-    Column("email_key", Text, nullable=False),
-    Column("email_domain", Text, nullable=False),
-    Column("held_email_key", Text, unique=True),
+    Column("email_key", _KEY, nullable=False),
+    Column("email_domain", _KEY, nullable=False),
+    Column("held_email_key", _KEY, unique=True),
     Column("last_name", Text, nullable=False),
     Column("first_name", Text, nullable=False),
     Column("job_title", Text),
@@ -109,7 +110,7 @@ employees = Table(
     Column("updated_at", BigInteger, nullable=False),
     Column("archived_at", BigInteger),
     Column("search_text", Text, nullable=False),
-    Column("fingerprint", Text),
+    Column("fingerprint", _KEY),
     UniqueConstraint("company_id", "external_id"),
     ForeignKeyConstraint(["company_id", "sector_id"], ["sectors.company_id", "sectors.id"]),
     CheckConstraint(
@@ -138,8 +139,8 @@ Index(
 temporary_passwords = Table(
     "temporary_passwords",
     metadata,
-    Column("company_id", _ID, primary_key=True),
-    Column("employee_id", _ID, primary_key=True),
+    Column("company_id", _KEY, primary_key=True),
+    Column("employee_id", _KEY, primary_key=True),
     Column("digest", LargeBinary, primary_key=True),
     Column("salt", LargeBinary, nullable=False),
     Column("created_at", BigInteger, nullable=False),
@@ -152,8 +153,8 @@ temporary_passwords = Table(
 campaigns = Table(
     "campaigns",
     metadata,
-    Column("company_id", _ID, ForeignKey("companies.id"), primary_key=True),
-    Column("id", _ID, primary_key=True),
+    Column("company_id", _KEY, ForeignKey("companies.id"), primary_key=True),
+    Column("id", _KEY, primary_key=True),
     Column("name", Text, nullable=False),
     Column("state", Text, nullable=False),
     Column("created_at", BigInteger, nullable=False),
@@ -173,3 +174,16 @@ campaigns = Table(
 
 schema_version = Table("alembic_version", MetaData(), Column("version_num", Text, primary_key=True))
 """Alembic's own table; it is no part of `metadata`."""
+
+quota_windows = Table(
+    "quota_windows",
+    MetaData(),
+    Column("subject", LargeBinary, primary_key=True),
+    Column("span", BigInteger, primary_key=True, autoincrement=False),
+    Column("count", BigInteger, nullable=False),
+    Column("ends_at", BigInteger, nullable=False),
+    Index("quota_windows_ends_at_idx", "ends_at"),
+    prefixes=["UNLOGGED"],
+    postgresql_with={"fillfactor": 50},
+)
+"""On PostgreSQL alone, where several processes count together; see `awareness_sql.postgres.quota`."""

@@ -13,15 +13,15 @@ down_revision = None
 branch_labels = None
 depends_on = None
 
-_ID = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+_KEY = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
     op.create_table(
         "companies",
-        sa.Column("id", _ID, nullable=False),
+        sa.Column("id", _KEY, nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("name_key", _ID, nullable=False),
+        sa.Column("name_key", _KEY, nullable=False),
         sa.Column("language", sa.Text(), nullable=False),
         sa.Column("sso_domains", sa.Text(), nullable=False),
         sa.Column("invitation_lifetime", sa.BigInteger(), nullable=False),
@@ -31,9 +31,9 @@ def upgrade() -> None:
     )
     op.create_table(
         "api_keys",
-        sa.Column("id", _ID, nullable=False),
-        sa.Column("company_id", _ID, nullable=False),
-        sa.Column("public_id", _ID, nullable=False),
+        sa.Column("id", _KEY, nullable=False),
+        sa.Column("company_id", _KEY, nullable=False),
+        sa.Column("public_id", _KEY, nullable=False),
         sa.Column("secret_digest", sa.LargeBinary(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("scopes", sa.Text(), nullable=False),
@@ -48,10 +48,10 @@ def upgrade() -> None:
     op.create_index("api_keys_company_id_created_at_id_idx", "api_keys", ["company_id", "created_at", "id"])
     op.create_table(
         "sectors",
-        sa.Column("company_id", _ID, nullable=False),
+        sa.Column("company_id", _KEY, nullable=False),
         sa.Column("id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("name_key", sa.Text(), nullable=False),
+        sa.Column("name_key", _KEY, nullable=False),
         sa.ForeignKeyConstraint(["company_id"], ["companies.id"], name="sectors_company_id_fkey"),
         sa.PrimaryKeyConstraint("company_id", "id", name="sectors_pkey"),
         sa.UniqueConstraint("company_id", "name_key", name="sectors_company_id_name_key_key"),
@@ -59,8 +59,8 @@ def upgrade() -> None:
     _create_employees()
     op.create_table(
         "temporary_passwords",
-        sa.Column("company_id", _ID, nullable=False),
-        sa.Column("employee_id", _ID, nullable=False),
+        sa.Column("company_id", _KEY, nullable=False),
+        sa.Column("employee_id", _KEY, nullable=False),
         sa.Column("digest", sa.LargeBinary(), nullable=False),
         sa.Column("salt", sa.LargeBinary(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
@@ -75,8 +75,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "campaigns",
-        sa.Column("company_id", _ID, nullable=False),
-        sa.Column("id", _ID, nullable=False),
+        sa.Column("company_id", _KEY, nullable=False),
+        sa.Column("id", _KEY, nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("state", sa.Text(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
@@ -100,13 +100,13 @@ def upgrade() -> None:
 def _create_employees() -> None:
     op.create_table(
         "employees",
-        sa.Column("company_id", _ID, nullable=False),
-        sa.Column("id", _ID, nullable=False),
-        sa.Column("external_id", sa.Text(), nullable=True),
+        sa.Column("company_id", _KEY, nullable=False),
+        sa.Column("id", _KEY, nullable=False),
+        sa.Column("external_id", _KEY, nullable=True),
         sa.Column("email", sa.Text(), nullable=False),
-        sa.Column("email_key", sa.Text(), nullable=False),
-        sa.Column("email_domain", sa.Text(), nullable=False),
-        sa.Column("held_email_key", sa.Text(), nullable=True),
+        sa.Column("email_key", _KEY, nullable=False),
+        sa.Column("email_domain", _KEY, nullable=False),
+        sa.Column("held_email_key", _KEY, nullable=True),
         sa.Column("last_name", sa.Text(), nullable=False),
         sa.Column("first_name", sa.Text(), nullable=False),
         sa.Column("job_title", sa.Text(), nullable=True),
@@ -123,7 +123,7 @@ def _create_employees() -> None:
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.Column("archived_at", sa.BigInteger(), nullable=True),
         sa.Column("search_text", sa.Text(), nullable=False),
-        sa.Column("fingerprint", sa.Text(), nullable=True),
+        sa.Column("fingerprint", _KEY, nullable=True),
         sa.ForeignKeyConstraint(["company_id"], ["companies.id"], name="employees_company_id_fkey"),
         sa.ForeignKeyConstraint(
             ["company_id", "sector_id"],
