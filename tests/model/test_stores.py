@@ -7,9 +7,9 @@ the others are the use cases that programs call.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import attrs
 import pytest
@@ -54,6 +54,7 @@ from awareness_core.use_cases.provision import provision
 from awareness_core.use_cases.record_first_login import record_first_login
 from awareness_core.use_cases.synchronise import synchronise
 from awareness_sql.migration import migrate
+from tests.contracts.postgres_database import PlacedDatabase
 from tests.model.payloads import KeptResults, ListedPayload, SpeltLine
 from tests.model.worlds import BEGINNING, COMPANIES, Worlds
 
@@ -104,11 +105,11 @@ choices = st.integers(0, 5)
 class StoresAgree(RuleBasedStateMachine):
     """One life of two worlds."""
 
-    migrated: Path
+    empty_store: Callable[[], str]
 
     @initialize()
     def begin(self) -> None:
-        self.worlds = Worlds(self.migrated)
+        self.worlds = Worlds(self.empty_store())
         self.hired = 0
         self.mailed: dict[CompanyId, list[TemporaryPassword]] = {company.id: [] for company in COMPANIES}
 
@@ -471,6 +472,22 @@ def _with_things_of(theirs: Employee, mine: Employee, what: str) -> Employee:
 def test_sqlite_does_what_memory_does(tmp_path_factory: pytest.TempPathFactory) -> None:
     migrated = tmp_path_factory.mktemp("model") / "empty.db"
     migrate(f"sqlite:///{migrated}")
-    machine = type("SqliteAgreesWithMemory", (StoresAgree,), {"migrated": migrated})
 
+    def empty_store() -> str:
+        return f"sqlite:///{shutil.copy(migrated, migrated.with_name('model.db'))}"
+
+    _run(type("SqliteAgreesWithMemory", (StoresAgree,), {"empty_store": staticmethod(empty_store)}))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_postgres_does_what_memory_does(postgres: PlacedDatabase) -> None:
+    def empty_store() -> str:
+        postgres.empty()
+        return postgres.url
+
+    _run(type("PostgresAgreesWithMemory", (StoresAgree,), {"empty_store": staticmethod(empty_store)}))
+
+
+def _run(machine: type[RuleBasedStateMachine]) -> None:
     run_state_machine_as_test(machine, settings=settings(stateful_step_count=40))

@@ -7,11 +7,8 @@ whatever differs, in an answer or in what is stored, is a mistake of one store.
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from awareness_core.api_keys import ApiKey
 from awareness_core.campaigns import CampaignQuery
@@ -36,11 +33,10 @@ Outcome = tuple[str, object]
 
 
 class Worlds:
-    """The pair. Commands are functions of `Ports`, run in both; `ask` and `tell` insist on equal outcomes."""
+    """The pair; `url` is an empty store's. Commands are functions of `Ports`, and `tell` insists on equal outcomes."""
 
-    def __init__(self, migrated: Path) -> None:
-        self._folder = TemporaryDirectory()
-        self._url = f"sqlite:///{shutil.copy(migrated, Path(self._folder.name) / 'model.db')}"
+    def __init__(self, url: str) -> None:
+        self._url = url
         self._runner = asyncio.Runner()
         self.clock = ManualClock(BEGINNING)
         self.reference: MemoryPorts = memory_ports(clock=self.clock, entropy=SeededEntropy(7))
@@ -85,10 +81,9 @@ class Worlds:
         assert keys == self._runner.run(_keys(self._under_test))
 
     def close(self) -> None:
-        """Let go of the files and the event loop."""
+        """Let go of the store and the event loop."""
         self._runner.run(self._storage.close())
         self._runner.close()
-        self._folder.cleanup()
 
     def _open(self) -> None:
         self._storage = open_storage(self._url)
