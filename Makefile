@@ -69,6 +69,7 @@ $(VENV)/pyvenv.cfg:
 
 # What is locked. The stamp is written last, so an interrupted install is taken up again.
 $(VENV)/locked: requirements/dev.lock $(VENV)/pyvenv.cfg
+	@echo "Installing the locked packages into $(VENV); the first time this takes a minute or two."
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements/dev.lock
 	@touch $@
 

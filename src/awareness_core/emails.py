@@ -65,7 +65,15 @@ def parse_domain(text: str) -> str:
     try:
         return parse_email(f"someone@{trimmed}").domain
     except InvalidEmail as error:
-        raise InvalidDomain(f"not a domain like example.com: {error}") from error
+        # The library speaks of an address, by the sign that stands before its domain.
+        raise InvalidDomain(f"not a domain like example.com: {_of_a_domain(str(error))}") from error
+
+
+def _of_a_domain(reason: str) -> str:
+    reason = reason.replace("The part after the @-sign", "it").replace(
+        "immediately after the @-sign", "first"
+    )
+    return reason.replace("after the @-sign", "in it").replace("An email address", "it")
 
 
 def _parse_any(text: str) -> EmailAddress:

@@ -131,5 +131,6 @@ def _summary(faults: tuple[Fault, ...]) -> str:
         return "The input is not valid."
     first = faults[0]
     where = f"{first.field}: " if first.field else ""
-    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    others = len(faults) - 1
+    more = f" (and {others} more fault{'s' if others > 1 else ''})" if others else ""
     return f"{where}{first.message}{more}"

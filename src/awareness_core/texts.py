@@ -38,9 +38,10 @@ def text_problem(normal: str, *, max_length: int, min_length: int = 0) -> TextPr
     if not normal.isprintable():
         for position, character in enumerate(normal):
             if unicodedata.category(character) in _REFUSED_CATEGORIES or character in _BIDI_CONTROLS:
+                kind = "lone surrogate" if "\ud800" <= character <= "\udfff" else "control character"
                 return TextProblem(
                     code="control_character",
-                    message=f"control character U+{ord(character):04X} at position {position}; send plain text",
+                    message=f"{kind} U+{ord(character):04X} at position {position}; send plain text",
                 )
     if len(normal) < min_length:
         return TextProblem(

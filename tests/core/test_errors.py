@@ -68,13 +68,13 @@ def test_the_summary_of_one_fault_names_its_field() -> None:
 def test_the_summary_of_many_faults_counts_the_others() -> None:
     faults = [Fault(field="email", message="is wrong", code="wrong")] * 3
 
-    assert "email: is wrong (and 2 more)" == ValidationFailed(faults).message
+    assert "email: is wrong (and 2 more faults)" == ValidationFailed(faults).message
 
 
 def test_the_summary_of_two_faults_counts_the_other() -> None:
     faults = [Fault(field="email", message="is wrong", code="wrong")] * 2
 
-    assert "email: is wrong (and 1 more)" == ValidationFailed(faults).message
+    assert "email: is wrong (and 1 more fault)" == ValidationFailed(faults).message
 
 
 def test_a_fault_of_the_whole_input_has_no_field_to_name() -> None:

@@ -185,10 +185,8 @@ def test_a_wrong_command_line_ends_with_2_and_one_line(example: Installation, ar
     ("arguments", "told"),
     [
         (["company", "create", " "], "name: must have at least 1 character"),
-        (["company", "create", "EXAMPLE"], "A company named 'EXAMPLE' exists already"),
         (["company", "create", "A", "--sso-domain", "a b"], "not a domain like example.com"),
-        (["keys", "list", "--company", "Exmaple"], "there is no company 'Exmaple'; there are 'Example'"),
-        (["keys", "revoke", "awk_0123456789A_secret"], "there is no such API key"),
+        (["company", "create", "\x1b[2Jevil"], "control character"),
         (
             [
                 "keys",
@@ -205,7 +203,24 @@ def test_a_wrong_command_line_ends_with_2_and_one_line(example: Installation, ar
             "must lie in the future",
         ),
         (["campaigns", "list", "--company", "Example", "--from", "2099-01-01"], "ends before it begins"),
-        (["company", "create", "\x1b[2Jevil"], "control character"),
+    ],
+)
+def test_a_bad_value_ends_with_2_and_says_what_would_be_right(
+    example: Installation, arguments: list[str], told: str
+) -> None:
+    done = example.run(*arguments)
+
+    assert (2, "") == (done.code, done.out)
+    assert told in line(done)
+    assert line(done).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["company", "create", "EXAMPLE"], "A company named 'EXAMPLE' exists already"),
+        (["keys", "list", "--company", "Exmaple"], "there is no company 'Exmaple'; there are 'Example'"),
+        (["keys", "revoke", "awk_0123456789A_secret"], "there is no such API key"),
     ],
 )
 def test_a_refusal_ends_with_1_and_says_what_would_be_right(
@@ -221,7 +236,7 @@ def test_a_refusal_ends_with_1_and_says_what_would_be_right(
 def test_all_faults_of_an_input_are_told(example: Installation) -> None:
     done = example.run("company", "create", "x" * 101, "--sso-domain", "a b", "--sso-domain", "ok.example")
 
-    assert 1 == done.code
+    assert 2 == done.code
     assert 3 == len(done.err.splitlines())
 
 

@@ -29,9 +29,9 @@ MEANINGS: Mapping[ExitCode, str] = MappingProxyType(
         ExitCode.FAILURE: "refused or failed; nothing was changed unless the message says so",
         ExitCode.USAGE: "the command line is wrong: an unknown command or option, a value that cannot be read",
         ExitCode.PARTIAL: "done in part: some records or mails failed, the others went through",
-        ExitCode.UNAVAILABLE: "something it depends on is down or not installed: database, mail or counter store",
+        ExitCode.UNAVAILABLE: "something it depends on is down or not installed, so it could not begin",
         ExitCode.BAD_SETTINGS: "the settings do not fit: a bad value, an unknown name, an unmigrated database",
-        ExitCode.INTERRUPTED: "stopped by Ctrl-C",
+        ExitCode.INTERRUPTED: "stopped by Ctrl-C; `serve` and `demo`, which have no other end, end with 0",
         ExitCode.OUTPUT_CLOSED: "the reader of the output went away, as in `| head`",
     }
 )

@@ -94,9 +94,11 @@ def _as_failure(error: Exception) -> CommandFailed | None:
 
     if isinstance(error, StoreUnavailable):
         return CommandFailed(error.message, ExitCode.UNAVAILABLE)
-    if isinstance(error, ValidationFailed) and len(error.faults) > 1:
+    if isinstance(error, ValidationFailed):
         details = tuple(f"{fault.field}: {fault.message}" for fault in error.faults)
-        return CommandFailed("what was given is not valid", details=details)
+        if len(details) > 1:
+            return CommandFailed("what was given is not valid", ExitCode.USAGE, details=details)
+        return CommandFailed(error.message, ExitCode.USAGE)
     return CommandFailed(error.message) if isinstance(error, AwarenessError) else None
 
 
