@@ -1,6 +1,7 @@
 """The codes that `awareness` ends with: the one table that code, documentation and tests share.
 
-69 and 78 are `EX_UNAVAILABLE` and `EX_CONFIG` of BSD's sysexits(3). Nothing here knows a command.
+69 and 78 are `EX_UNAVAILABLE` and `EX_CONFIG` of BSD's sysexits(3). Choice: decisions/020. Nothing here knows a
+command.
 """
 
 from __future__ import annotations
