@@ -11,7 +11,7 @@ from sqlalchemy import Table, delete, func, insert, literal, select, update
 
 from awareness_core.errors import StoreUnavailable
 from awareness_core.sectors import Sector, SectorId
-from awareness_sql import SqlStorage, open_storage
+from awareness_sql import DatabaseUnfit, SqlStorage, open_storage
 from awareness_sql.crossings import ADDRESSES_HELD_BY_OTHER_COMPANIES, API_KEYS_BY_PUBLIC_ID
 from awareness_sql.engine import NO_PARAMETERS, Connection
 from awareness_sql.one_of import KEYS
@@ -208,11 +208,12 @@ async def test_a_role_above_the_wall_is_refused_with_how_to_make_another(
     with _role(postgres, "awareness_above", attribute):
         psql(postgres.superuser_url, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO awareness_above")
         async with open_storage(_url_of(postgres, "awareness_above")) as storage:
-            with pytest.raises(StoreUnavailable, match="CREATE ROLE awareness LOGIN") as refused:
+            with pytest.raises(DatabaseUnfit, match="a superuser or a role with BYPASSRLS") as refused:
                 await storage.store.check()
         psql(postgres.superuser_url, "DROP OWNED BY awareness_above")
 
-    assert "as 'awareness_above', a superuser or a role with BYPASSRLS" in refused.value.message
+    assert "as 'awareness_above'" in refused.value.message
+    assert "CREATE ROLE awareness LOGIN PASSWORD '...';" == refused.value.statements[0]
 
 
 @pytest.mark.parametrize("user", [SERVICE, OWNER])
@@ -230,14 +231,11 @@ async def test_a_wall_that_somebody_took_down_is_noticed(
     psql(postgres.owner_url, f"ALTER TABLE campaigns {taken_down}")
     try:
         async with open_storage(postgres.owner_url) as storage:
-            with pytest.raises(StoreUnavailable, match="no row-level security on campaigns"):
+            with pytest.raises(DatabaseUnfit, match="no row-level security on campaigns") as refused:
                 await storage.store.check()
+        psql(postgres.owner_url, *refused.value.statements)
     finally:
-        psql(
-            postgres.owner_url,
-            "ALTER TABLE campaigns ENABLE ROW LEVEL SECURITY",
-            "ALTER TABLE campaigns FORCE ROW LEVEL SECURITY",
-        )
+        psql(postgres.owner_url, "ALTER TABLE campaigns ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
     await both.store.check()
 
 
@@ -258,10 +256,16 @@ async def test_a_role_without_rights_is_told_which_it_lacks(
 async def test_a_role_without_temporary_tables_is_told_so(both: SqlStorage, postgres: PlacedDatabase) -> None:
     psql(postgres.owner_url, f"REVOKE TEMPORARY ON DATABASE {postgres.name} FROM PUBLIC")
     try:
-        with pytest.raises(StoreUnavailable, match=f'GRANT TEMPORARY ON DATABASE "{postgres.name}"'):
+        with pytest.raises(DatabaseUnfit, match="does not let 'awareness_service' make temporary") as refused:
             await both.store.check()
+        psql(postgres.owner_url, *refused.value.statements)
+        await both.store.check()
     finally:
-        psql(postgres.owner_url, f"GRANT TEMPORARY ON DATABASE {postgres.name} TO PUBLIC")
+        psql(
+            postgres.owner_url,
+            f"REVOKE TEMPORARY ON DATABASE {postgres.name} FROM {SERVICE}",
+            f"GRANT TEMPORARY ON DATABASE {postgres.name} TO PUBLIC",
+        )
 
 
 @contextmanager

@@ -14,9 +14,9 @@ from alembic.config import Config
 from alembic.util import CommandError
 from sqlalchemy import Connection
 
-from awareness_core.errors import StoreUnavailable
 from awareness_sql.sqlite.file import path_from
 from awareness_sql.sqlite.migrating import migrating
+from awareness_sql.unfit import DatabaseUnfit
 from awareness_sql.urls import names_postgres, parsed_url
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ def migrate(url: str) -> tuple[str, ...]:
     An SQLite file that does not exist is created; a PostgreSQL database is not, and the user of the URL must be the one
     to whom its tables are to belong. All steps are one transaction, and two processes that migrate at once do so one
     after the other. Raises `ValueError` for a URL that names no known database, `ModuleNotFoundError` saying what to
-    install for PostgreSQL without its driver, `StoreUnavailable` when it cannot be reached, or belongs to a newer
-    release.
+    install for PostgreSQL without its driver, `StoreUnavailable` when it cannot be reached, and of that the kind
+    `DatabaseUnfit` when it belongs to a newer release, or the user may not migrate it.
     """
     if names_postgres(url):
         # Only who uses PostgreSQL needs its driver.
@@ -57,7 +57,7 @@ def _upgrade(connection: Connection) -> tuple[str, ...]:
     try:
         command.upgrade(config, "head")
     except CommandError as error:
-        raise StoreUnavailable(
+        raise DatabaseUnfit(
             f"The database has a schema that this release does not know ({error}); upgrade this program."
         ) from error
     return tuple(steps)

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 
 from sqlalchemy import select
 
-from awareness_core.errors import StoreUnavailable
 from awareness_core.ports import Reading, Transaction, inside_transaction, refuse_inside_transaction
 from awareness_core.tenants import CompanyId
 from awareness_sql.engine import NO_PARAMETERS, Database
@@ -16,6 +15,7 @@ from awareness_sql.rows import Row
 from awareness_sql.tables import SCHEMA_VERSION, schema_version
 from awareness_sql.tenancy import Tenant
 from awareness_sql.transaction import SqlTransaction
+from awareness_sql.unfit import DatabaseUnfit
 
 _VERSION = select(schema_version.c.version_num)
 
@@ -41,15 +41,15 @@ class SqlStore:
                 yield SqlTransaction(Tenant(connection, company_id))
 
     async def check(self) -> None:
-        """See `Store`."""
+        """See `Store`. Raises `DatabaseUnfit` for what waiting will not repair."""
         found = await self._database.look_up(_VERSION, NO_PARAMETERS, _first_text)
         if found is None or found < SCHEMA_VERSION:
-            raise StoreUnavailable(
+            raise DatabaseUnfit(
                 f"The database has the schema of an older release ({found or 'none'}, needed {SCHEMA_VERSION}); "
                 "run `awareness migrate`."
             )
         if found > SCHEMA_VERSION:
-            raise StoreUnavailable(
+            raise DatabaseUnfit(
                 f"The database has the schema of a newer release ({found}, known {SCHEMA_VERSION}); "
                 "upgrade this program."
             )

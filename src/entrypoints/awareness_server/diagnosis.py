@@ -17,7 +17,13 @@ from awareness_server.http_server import claimed_port
 from awareness_server.mail_diagnosis import examine_mail
 from awareness_server.redaction import shown_url
 from awareness_server.settings import Settings
-from awareness_server.wiring import limits_are_shared, opened_counter, opened_ports, sqlite_file
+from awareness_server.wiring import (
+    limits_are_shared,
+    limits_in_use,
+    opened_counter,
+    opened_ports,
+    sqlite_file,
+)
 
 _LITTLE_SPACE = 1 << 30
 _NO_SPACE = 64 << 20
@@ -40,12 +46,13 @@ async def _database(settings: Settings) -> list[Finding]:
             companies = await ports.companies.list_companies()
             keys = await ports.api_keys.list_api_keys()
     except CommandFailed as error:
-        return [failed("database", error.message, code=error.code)]
+        return [failed("database", error.message, " ".join(error.details), code=error.code)]
     except AwarenessError as error:
         return [failed("database", error.message, "see that it runs and that database_url is right")]
     created = [company.created_at for company in companies] + [key.created_at for key in keys]
     latest = max(created, default=None)
-    return [ok("database", f"{shown} answers; companies: {len(companies)}"), _clock(latest)]
+    walled = "" if sqlite_file(settings) else "; its row-level security keeps them apart"
+    return [ok("database", f"{shown} answers; companies: {len(companies)}{walled}"), _clock(latest)]
 
 
 def _clock(latest: datetime | None) -> Finding:
@@ -91,17 +98,19 @@ async def _limits(settings: Settings) -> list[Finding]:
         return [_workers_without_limits(settings)]
     async with opened_counter(settings) as counter:
         is_down = await counter.is_shared_store_down()
-    shown = shown_url(str(settings.limits_url))
-    if is_down:
-        remedy = "start it, or see that limits_url is right; until then each process counts by itself"
-        return [failed("limits", f"{shown} does not answer", remedy)]
-    return [ok("limits", f"counted in {shown}")]
+    if not is_down:
+        return [ok("limits", limits_in_use(settings))]
+    meanwhile = "until then each process counts by itself"
+    if settings.limits_url is None:
+        return [failed("limits", "the database does not count", f"see what is told of it; {meanwhile}")]
+    remedy = f"start it, or see that limits_url is right; {meanwhile}"
+    return [failed("limits", f"{shown_url(settings.limits_url)} does not answer", remedy)]
 
 
 def _workers_without_limits(settings: Settings) -> Finding:
     if settings.workers == 1:
         return ok("limits", "counted in the one process that answers")
-    remedy = "set limits_url to a Redis or Valkey that all of them share, or workers to 1"
+    remedy = "set limits_url to a Redis or Valkey that all of them share, database_url to a PostgreSQL, or workers to 1"
     return failed(
         "limits", f"{settings.workers} workers would count apart", remedy, code=ExitCode.BAD_SETTINGS
     )

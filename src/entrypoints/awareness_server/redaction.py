@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 HIDDEN = "***"
 
 _API_KEY = re.compile(r"(awk_[0-9A-Za-z]{11})_[0-9A-Za-z]{20,}")
 _URL_CREDENTIALS = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^\s/?#@'\"]+@", re.IGNORECASE)
+# Of a database that has several.
+_PLACE = re.compile(r"[0-9A-Za-z.-]+(:[0-9]{1,5})?")
 # Up to the last "@", since a password may hold what ought to have been encoded.
 _PASSWORD = re.compile(r"[^:/]+://[^:@/]*:(.+)@")
 # Shorter ones would blot out innocent words.
@@ -23,9 +25,10 @@ def shown_url(url: str) -> str:
     """The URL without its password and the values after `?`; without its user too when there is no password."""
     try:
         parts = urlsplit(url)
-        host, port, query = parts.hostname or "", parts.port, parts.query
+        place = _places(parts)
     except ValueError:
         return HIDDEN
+    query = parts.query
     rest = parts.path + query + parts.fragment
     if not parts.scheme or (parts.netloc and "@" in rest):
         # A password with a bare / ? or # in it has been cut in two.
@@ -37,12 +40,20 @@ def shown_url(url: str) -> str:
         if parts.username
         else ""
     )
-    place = f"[{host}]" if ":" in host else host
     options = re.sub(r"=[^&]*", f"={HIDDEN}", query) if "=" in query else HIDDEN if query else ""
     return (
-        f"{parts.scheme}://{user}{place}{f':{port}' if port else ''}{parts.path}"
+        f"{parts.scheme}://{user}{place}{parts.path}"
         f"{f'?{options}' if options else ''}{f'#{HIDDEN}' if parts.fragment else ''}"
     )
+
+
+def _places(parts: SplitResult) -> str:
+    """Host and port, or several of them; raises `ValueError` for what may be a piece of a password."""
+    hosts = parts.netloc.rpartition("@")[2]
+    if "," in hosts and all(map(_PLACE.fullmatch, hosts.split(","))):
+        return hosts
+    host, port = parts.hostname or "", parts.port
+    return f"{f'[{host}]' if ':' in host else host}{f':{port}' if port else ''}"
 
 
 class Scrubber:

@@ -35,7 +35,7 @@ def serve_until_stopped(settings: Settings, *, say: Callable[[str], None]) -> No
     if settings.workers > 1 and not limits_are_shared(settings):
         raise CommandFailed(
             f"{settings.workers} workers would each count the quota for themselves; set limits_url to a Redis or "
-            "Valkey that they share, or workers to 1",
+            "Valkey that they share, database_url to a PostgreSQL, or workers to 1",
             ExitCode.BAD_SETTINGS,
         )
     configure_logs(log_format=settings.log_format, log_level=settings.log_level, secrets=secrets_of(settings))

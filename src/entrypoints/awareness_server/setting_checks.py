@@ -87,12 +87,21 @@ def folder(value: object) -> Path:
 
 
 def database_url(value: object) -> str:
-    """`sqlite:///file` (from the working folder) or `sqlite:////absolute/file`."""
-    expected = "must be like sqlite:///awareness.db, or sqlite:////var/lib/awareness.db for a whole path"
-    url = _split(value, expected)
+    """`sqlite:///file` (from the working folder), `sqlite:////absolute/file`, or what names a PostgreSQL database."""
+    expected = "must be like sqlite:///awareness.db, or postgresql://user:password@db.example.com/awareness"
+    written = text(value)
+    if written.partition(":")[0].lower() in {"postgresql", "postgres"}:
+        from awareness_sql.postgres.address import parse_address
+
+        try:
+            parse_address(written)
+        except ValueError as error:
+            raise BadValue(f"cannot be used: {error}") from None
+        return written
+    url = _split(written, expected)
     if url.scheme != "sqlite" or url.netloc or url.query or url.fragment or url.path in _NO_FILE:
         raise BadValue(expected)
-    return text(value)
+    return written
 
 
 def mail_url(value: object) -> str:

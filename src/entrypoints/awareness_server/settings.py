@@ -45,7 +45,7 @@ class Settings:
     host: str = _setting("127.0.0.1", checks.text, "the address to listen on; 0.0.0.0 for all networks")
     port: int = _setting(8000, checks.whole_number(0, 65535), "the port to listen on; 0 takes a free one")
     workers: int = _setting(
-        1, checks.whole_number(1, 64), "processes that answer; more than one needs limits_url"
+        1, checks.whole_number(1, 64), "processes that answer; more than one needs PostgreSQL or limits_url"
     )
     trusted_proxies: tuple[str, ...] = _setting(
         (), checks.networks, "the proxies whose X-Forwarded-For is believed"

@@ -20,6 +20,7 @@ from awareness_server.settings import Settings
 
 if TYPE_CHECKING:
     from awareness_limits import FallbackCounter, MemoryCounter
+    from awareness_sql import SqlStorage
 
 _IN_MEMORY = "memory://"
 
@@ -34,12 +35,11 @@ class BuiltPorts:
 
 def build_ports(settings: Settings) -> BuiltPorts:
     """The ports that these settings ask for. What is away is found out about when it is used."""
-    from awareness_limits import counter_from_url
     from awareness_memory import SystemClock, SystemEntropy
     from awareness_sql import open_storage
 
     storage = open_storage(settings.database_url)
-    counter = counter_from_url(settings.limits_url)
+    counter = _counter(settings, storage)
 
     async def close() -> None:
         await counter.aclose()
@@ -61,7 +61,8 @@ def build_ports(settings: Settings) -> BuiltPorts:
 async def checked(built: BuiltPorts, settings: Settings) -> AsyncIterator[Ports]:
     """The ports on a database that answers and is migrated; closed when the block ends.
 
-    Raises `CommandFailed`: `UNAVAILABLE` for a database that is away, `BAD_SETTINGS` for one that is not migrated.
+    Raises `CommandFailed`: `UNAVAILABLE` for a database that is away, `BAD_SETTINGS` for one that somebody has to set
+    up first, with the SQL for that as details.
     """
     try:
         _require_folder(settings)
@@ -84,19 +85,21 @@ async def opened_ports(settings: Settings) -> AsyncIterator[Ports]:
 @asynccontextmanager
 async def opened_counter(settings: Settings) -> AsyncIterator[MemoryCounter | FallbackCounter]:
     """The quota counter alone. A shared store that is away is no fault here: the counter lives with it."""
-    from awareness_limits import counter_from_url
+    from awareness_sql import open_storage
 
-    counter = counter_from_url(settings.limits_url)
+    storage = open_storage(settings.database_url)
+    counter = _counter(settings, storage)
     try:
         yield counter
     finally:
         await counter.aclose()
+        await storage.close()
 
 
 def migrate_database(settings: Settings) -> tuple[str, ...]:
     """Bring the database's tables up to date and name the steps that were taken, none when there were none.
 
-    Raises `CommandFailed` when the database cannot be reached or written.
+    Raises `CommandFailed` when the database cannot be reached or written, or its user may not make tables.
     """
     from awareness_sql.migration import migrate
 
@@ -104,7 +107,7 @@ def migrate_database(settings: Settings) -> tuple[str, ...]:
     try:
         return migrate(settings.database_url)
     except StoreUnavailable as error:
-        raise CommandFailed(error.message, ExitCode.UNAVAILABLE) from error
+        raise _database_refusal(error) from error
 
 
 def sqlite_file(settings: Settings) -> Path | None:
@@ -115,7 +118,7 @@ def sqlite_file(settings: Settings) -> Path | None:
 
 def limits_are_shared(settings: Settings) -> bool:
     """Whether several processes would count one quota together."""
-    return settings.limits_url not in {None, _IN_MEMORY}
+    return settings.limits_url != _IN_MEMORY if settings.limits_url else _counts_in_database(settings)
 
 
 def mail_in_use(settings: Settings) -> str:
@@ -129,7 +132,21 @@ def mail_in_use(settings: Settings) -> str:
 
 def limits_in_use(settings: Settings) -> str:
     """For people: where the quota is counted."""
-    return shown_url(str(settings.limits_url)) if limits_are_shared(settings) else "counted in this process"
+    if not limits_are_shared(settings):
+        return "counted in this process"
+    return f"counted in {shown_url(settings.limits_url) if settings.limits_url else 'the database'}"
+
+
+def _counts_in_database(settings: Settings) -> bool:
+    return settings.limits_url is None and sqlite_file(settings) is None
+
+
+def _counter(settings: Settings, storage: SqlStorage) -> MemoryCounter | FallbackCounter:
+    from awareness_limits import FallbackCounter, MemoryCounter, counter_from_url
+
+    if storage.quota is not None and _counts_in_database(settings):
+        return FallbackCounter(storage.quota, MemoryCounter())
+    return counter_from_url(settings.limits_url)
 
 
 def _mailer(settings: Settings) -> Mailer:
@@ -153,6 +170,8 @@ def _require_folder(settings: Settings) -> None:
 
 
 def _database_refusal(error: StoreUnavailable) -> CommandFailed:
-    # The port has one error for a database that is away and for one with another schema; only the advice differs.
-    wants_migration = "`awareness migrate`" in error.message or "newer release" in error.message
-    return CommandFailed(error.message, ExitCode.BAD_SETTINGS if wants_migration else ExitCode.UNAVAILABLE)
+    from awareness_sql import DatabaseUnfit
+
+    if isinstance(error, DatabaseUnfit):
+        return CommandFailed(error.message, ExitCode.BAD_SETTINGS, details=error.statements)
+    return CommandFailed(error.message, ExitCode.UNAVAILABLE)

@@ -19,7 +19,7 @@ from awareness_sql.postgres.driver import Driver, connect
 from awareness_sql.postgres.pool import Pool, is_lost
 from awareness_sql.postgres.precedence import noting_refusals, precedence
 from awareness_sql.postgres.refusals import DRIVER_ERRORS, refuse
-from awareness_sql.postgres.roles import check_role
+from awareness_sql.postgres.roles import require_fit_role
 from awareness_sql.postgres.round_trips import RoundTrips
 from awareness_sql.postgres.turns import Turns
 from awareness_sql.rows import Row
@@ -103,10 +103,8 @@ class PostgresDatabase:
 
     async def check(self) -> None:
         """See `Database`: refuses a role that row-level security says nothing to."""
-        driver, problem = await self._pool.take(check_role)
+        driver, _ = await self._pool.take(lambda driver: require_fit_role(driver, self._shown))
         self._pool.give_back(driver)
-        if problem is not None:
-            raise StoreUnavailable(f"The database {self._shown} {problem}")
 
     async def require_writable(self) -> None:
         """See `Database`: refuses a standby, and a database that was set read-only."""

@@ -8,6 +8,7 @@ from typing import NoReturn
 import asyncpg
 
 from awareness_core.errors import ConstraintViolated, StoreUnavailable
+from awareness_sql.unfit import DatabaseUnfit
 
 DRIVER_ERRORS = (
     asyncpg.PostgresError,
@@ -51,6 +52,9 @@ _ADVICE: Mapping[str, str] = {
 }
 """By code, or by class of codes (https://www.postgresql.org/docs/current/errcodes-appendix.html)."""
 
+_UNFIT = frozenset({"28", "3D", "3F000", "42P01", "42703", "42883", _INSUFFICIENT_PRIVILEGE})
+"""Those of them that waiting does not heal."""
+
 
 def refuse(error: Exception, place: str, *, is_lost: bool) -> NoReturn:
     """Raise what `error` means: `ConstraintViolated`, `StoreUnavailable`, or itself when it is a mistake of ours.
@@ -72,11 +76,16 @@ def refuse(error: Exception, place: str, *, is_lost: bool) -> NoReturn:
 
 
 def refuse_connection(error: Exception, place: str) -> NoReturn:
-    """Raise `StoreUnavailable` for whatever kept the database from being connected to, or from answering."""
+    """Raise `StoreUnavailable` for whatever kept the database from being connected to, or from answering.
+
+    It is `DatabaseUnfit` when somebody has to set something right first.
+    """
     if isinstance(error, TimeoutError):
         raise StoreUnavailable(f"The database {place} did not answer in time; try again.") from error
-    advice = _advice(code_of(error)) or "cannot be reached"
-    raise StoreUnavailable(f"The database {place} {advice} ({_first_line(error)}).") from error
+    code = code_of(error)
+    advice = _advice(code) or "cannot be reached"
+    kind = DatabaseUnfit if code in _UNFIT or code[:2] in _UNFIT else StoreUnavailable
+    raise kind(f"The database {place} {advice} ({_first_line(error)}).") from error
 
 
 def code_of(error: BaseException) -> str:

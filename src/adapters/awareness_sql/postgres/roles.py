@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from awareness_sql.postgres.driver import Driver
 from awareness_sql.tables import metadata
+from awareness_sql.unfit import DatabaseUnfit
 
 _EXAMINE = """
 SELECT current_user,
@@ -28,24 +29,28 @@ ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT EXECUTE ON FUNCTIONS TO awarenes
 """To be run by the role that migrates, before or after it has migrated; only CREATE ROLE may need another one."""
 
 
-async def check_role(driver: Driver) -> str | None:
-    """What is wrong with the role that is connected, and what to do; None when nothing is. Needs the tables."""
+async def require_fit_role(driver: Driver, place: str) -> None:
+    """Nothing, or `DatabaseUnfit` saying what is wrong with the role that is connected. Needs the tables."""
     names = list(metadata.tables)
     ((role, is_above, makes_temporary, open_tables, database),) = await driver.fetch(_EXAMINE, names)
     if is_above:
-        return (
-            f"was connected to as '{role}', a superuser or a role with BYPASSRLS, to whom row-level security says "
-            "nothing: companies would be kept apart by the program alone. Make a role for the service and name it in "
-            f"the URL of the database:\n\n{MAKING_A_ROLE}"
+        raise DatabaseUnfit(
+            f"The database {place} was opened as '{role}', a superuser or a role with BYPASSRLS, to whom row-level "
+            "security says nothing: companies would be kept apart by the program alone. Make a role for the service, "
+            "with the SQL that `awareness serve` prints, and name it in database_url.",
+            statements=MAKING_A_ROLE,
         )
     if open_tables:
-        return (
-            f"has no row-level security on {', '.join(open_tables)}; restore it with ALTER TABLE ... ENABLE ROW LEVEL "
-            "SECURITY and ALTER TABLE ... FORCE ROW LEVEL SECURITY."
+        raise DatabaseUnfit(
+            f"The database {place} has no row-level security on {', '.join(open_tables)}; "
+            "somebody took it down, so put it up again.",
+            statements="".join(
+                f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;\n"
+                for table in open_tables
+            ),
         )
     if not makes_temporary:
-        return (
-            f"does not let '{role}' make temporary tables, which large writes go through: "
-            f'GRANT TEMPORARY ON DATABASE "{database}" TO "{role}".'
+        raise DatabaseUnfit(
+            f"The database {place} does not let '{role}' make temporary tables, which large writes go through.",
+            statements=f'GRANT TEMPORARY ON DATABASE "{database}" TO "{role}";',
         )
-    return None

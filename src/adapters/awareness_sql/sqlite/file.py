@@ -17,6 +17,7 @@ from sqlalchemy import URL
 
 from awareness_core.errors import StoreUnavailable
 from awareness_sql.sqlite.refusals import refuse
+from awareness_sql.unfit import DatabaseUnfit
 
 Identity: TypeAlias = tuple[int, int]
 """The device and the inode of a file."""
@@ -45,12 +46,12 @@ class DatabaseFile:
         self._name = str(path)
 
     def identity(self) -> Identity:
-        """Which file the path leads to now. Raises `StoreUnavailable` when there is none."""
+        """Which file the path leads to now. Raises `DatabaseUnfit` when there is none."""
         try:
             # Half the time of `Path.stat`, and this is part of the look-up of every API key.
             status = os.stat(self._name)  # noqa: PTH116
         except OSError as error:
-            raise StoreUnavailable(
+            raise DatabaseUnfit(
                 f"The database {self.path} cannot be found ({error.strerror}); `awareness migrate` creates it."
             ) from error
         return status.st_dev, status.st_ino

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from awareness_core.errors import ConstraintViolated, StoreUnavailable
+from awareness_sql.unfit import DatabaseUnfit
 
 _ADVICE: Mapping[int, str] = {
     sqlite3.SQLITE_BUSY: "is locked by another program; try again",
@@ -35,7 +36,7 @@ def refuse(error: sqlite3.Error, path: Path) -> NoReturn:
     if advice is not None:
         raise StoreUnavailable(f"The database {path} {advice} ({error}).") from error
     if code == sqlite3.SQLITE_ERROR and str(error).startswith(("no such table", "no such column")):
-        raise StoreUnavailable(
+        raise DatabaseUnfit(
             f"The database {path} has not the tables of this release; run `awareness migrate` ({error})."
         ) from error
     raise error

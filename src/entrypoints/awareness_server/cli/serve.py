@@ -26,7 +26,7 @@ def serve(
     port
         The port to listen on; 0 takes a free one. By default the setting port.
     workers
-        How many processes answer; more than one needs limits_url. By default the setting workers.
+        How many processes answer; more than one needs PostgreSQL or limits_url. By default the setting workers.
     """
     from awareness_server.serving import serve_until_stopped
 
