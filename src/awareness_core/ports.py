@@ -8,7 +8,7 @@ All times are aware, in UTC and whole milliseconds.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextvars import ContextVar
 from datetime import datetime
 from typing import Protocol
@@ -22,7 +22,7 @@ from awareness_core.employees import Access, Employee, EmployeeChange, EmployeeI
 from awareness_core.pages import Page, PageRequest
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.quota import QuotaPolicy, QuotaUse
-from awareness_core.records import UnchangedPerson
+from awareness_core.records import Glance, UnchangedPerson
 from awareness_core.sectors import Sector, SectorId
 from awareness_core.tenants import Company, CompanyId, Language
 
@@ -123,8 +123,11 @@ class Reading(Protocol):
     def roster(self) -> AsyncIterator[Sequence[RosterEntry]]:
         """The same people in brief, some thousands at a time, for companies too large to hold; in any order."""
 
-    async def unchanged_people(self, fingerprints: Collection[bytes]) -> Mapping[bytes, UnchangedPerson]:
-        """Whose record had one of these fingerprints when it was last written, and who was not written since."""
+    async def unchanged_people(self, glances: Sequence[Glance]) -> Sequence[UnchangedPerson | None]:
+        """For each, in order: whom it names, if they were last written from a record of that fingerprint, else None.
+
+        They are sought by external id as it is spelt, without one by address. May miss people spelt in another way.
+        """
 
     async def employees_by_id(self, ids: Collection[EmployeeId]) -> Sequence[Employee]:
         """Those of `ids` that are this company's; in any order, the others are simply not there."""

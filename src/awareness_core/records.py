@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from typing import NamedTuple, Protocol
 
 import attrs
 
@@ -70,9 +71,27 @@ class InvalidRecord:
     email: str = ""
 
 
-@attrs.frozen(kw_only=True)
-class UnchangedPerson:
-    """An active person of whom a record, known by its fingerprint, says nothing new; what an answer needs of them."""
+class Glance(Protocol):
+    """What a record says at first sight: its fingerprint, and whom it names, as sent and unchecked."""
+
+    @property
+    def fingerprint(self) -> bytes:
+        """`fingerprint_of` its spelling."""
+
+    @property
+    def external_id(self) -> str | None:
+        """None when there is none, or it cannot be read."""
+
+    @property
+    def email(self) -> str:
+        """Empty when it cannot be read."""
+
+
+class UnchangedPerson(NamedTuple):
+    """An active person of whom a record, known by its fingerprint, says nothing new; what an answer needs of them.
+
+    A tuple, as a whole directory of them is made at every sync in which hardly anything has changed.
+    """
 
     id: EmployeeId
     external_id: str | None
@@ -81,6 +100,7 @@ class UnchangedPerson:
 
 
 FINGERPRINT_BYTES = 16
+_NOTHING_YET = hashlib.blake2b(digest_size=FINGERPRINT_BYTES, person=_RULES)
 
 
 def fingerprint_of(spelling: bytes) -> bytes:
@@ -89,7 +109,9 @@ def fingerprint_of(spelling: bytes) -> bytes:
     128 bits, so that no two records of any directory share one. `_RULES` changes whenever the same bytes could come to
     mean something else.
     """
-    return hashlib.blake2b(spelling, digest_size=FINGERPRINT_BYTES, person=_RULES).digest()
+    digest = _NOTHING_YET.copy()
+    digest.update(spelling)
+    return digest.digest()
 
 
 def check_record(
@@ -143,9 +165,8 @@ class _Check:
     def required(self, field: str, text: str) -> str:
         """The normal form of a text that must not be blank."""
         normal = normal_text(text)
-        problem = text_problem(normal, min_length=1, max_length=MAX_LENGTHS[field])
-        if problem is not None:
-            self._note(field, problem.code, problem.message)
+        if not normal or len(normal) > MAX_LENGTHS[field] or not normal.isprintable():
+            self._judge(field, normal, min_length=1)
         return normal
 
     def optional(self, field: str, text: str | Absent | None) -> str | Absent | None:
@@ -153,10 +174,14 @@ class _Check:
         if text is ABSENT or text is None:
             return text
         normal = normal_text(text)
-        problem = text_problem(normal, max_length=MAX_LENGTHS[field])
+        if len(normal) > MAX_LENGTHS[field] or not normal.isprintable():
+            self._judge(field, normal, min_length=0)
+        return normal or None
+
+    def _judge(self, field: str, normal: str, *, min_length: int) -> None:
+        problem = text_problem(normal, min_length=min_length, max_length=MAX_LENGTHS[field])
         if problem is not None:
             self._note(field, problem.code, problem.message)
-        return normal or None
 
     def _note(self, field: str, code: str, message: str) -> None:
         self.faults.append(Fault(field=self._names.get(field, field), code=code, message=message))

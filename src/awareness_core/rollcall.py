@@ -6,6 +6,8 @@ and this is what they must know beyond that. It grows with the identities in the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from awareness_core.emails import EmailKey, InvalidEmail, parse_email
 from awareness_core.employees import Employee, EmployeeId, EmployeeRecord, Presence, address_precedence
 from awareness_core.records import InvalidRecord, UnchangedPerson
@@ -61,17 +63,20 @@ class Rollcall:
                 self._move(person)
         return True
 
-    def claim_unchanged(self, person: UnchangedPerson) -> bool:
-        """As `claim`, for a record known to say nothing new of `person`."""
+    def claim_unchanged(self, people: Sequence[UnchangedPerson]) -> bool:
+        """As `claim`, for records known to say nothing new of `people`: all of them count, or none and it is False."""
+        ids, external_ids, _, email_keys = zip(*people, strict=True)
+        asked, named = dict.fromkeys(email_keys, False), set(external_ids) - {None}
         if (
-            person.email_key in self._claimed_email_keys
-            or (person.external_id is not None and person.external_id in self._claimed_external_ids)
-            or person.id in self._movers
+            len(asked) < len(people)
+            or len(named) < len(people) - external_ids.count(None)
+            or not self._claimed_email_keys.keys().isdisjoint(asked)
+            or not self._claimed_external_ids.isdisjoint(named)
+            or not self._movers.keys().isdisjoint(ids)
         ):
             return False
-        self._claimed_email_keys[person.email_key] = False
-        if person.external_id is not None:
-            self._claimed_external_ids.add(person.external_id)
+        self._claimed_email_keys |= asked
+        self._claimed_external_ids |= named
         return True
 
     def is_claimed(self, email_key: EmailKey) -> bool:

@@ -116,14 +116,25 @@ class Chunk:
 
     def match_all(self, *, was_deferred: bool) -> None:
         """Find whom each record means, and let the first of those who mean the same person count."""
+        known: list[UnchangedPerson] = []
         for position, record in enumerate(self._records):
             if isinstance(record, UnchangedPerson):
-                if not self._rollcall.claim_unchanged(record):
-                    self.entries.append(Entry(position=position, record=record, error=_DUPLICATE))
-            else:
-                entry = Entry(position=position, record=record)
-                self._match(entry, record, was_deferred=was_deferred)
-                self.entries.append(entry)
+                known.append(record)
+                continue
+            self._claim_unchanged(known, position)
+            known = []
+            entry = Entry(position=position, record=record)
+            self._match(entry, record, was_deferred=was_deferred)
+            self.entries.append(entry)
+        self._claim_unchanged(known, len(self._records))
+
+    def _claim_unchanged(self, people: Sequence[UnchangedPerson], end: int) -> None:
+        """Let those count who are known at the positions up to `end`: together, which hardly ever fails, or each."""
+        if not people or self._rollcall.claim_unchanged(people):
+            return
+        for position, person in enumerate(people, end - len(people)):
+            if not self._rollcall.claim_unchanged((person,)):
+                self.entries.append(Entry(position=position, record=person, error=_DUPLICATE))
 
     def _match(self, entry: Entry, record: EmployeeRecord | InvalidRecord, *, was_deferred: bool) -> None:
         if isinstance(record, InvalidRecord):

@@ -56,6 +56,8 @@ def text_problem(normal: str, *, max_length: int, min_length: int = 0) -> TextPr
 
 def folded_name(text: str) -> str:
     """The key under which two spellings of one name compare equal: NFC, one blank between words, case folded."""
+    if text.isascii():
+        return " ".join(text.split()).lower()
     folded = " ".join(unicodedata.normalize("NFC", text).split()).casefold()
     # Case folding can leave a decomposed sequence (U+0130 does), so compose once more.
     return unicodedata.normalize("NFC", folded)

@@ -39,6 +39,20 @@ class Storage(Protocol):
 
 
 @attrs.frozen
+class Seen:
+    """A `Glance`."""
+
+    fingerprint: bytes
+    external_id: str | None
+    email: str
+
+
+def seen(employee: Employee, fingerprint: bytes) -> Seen:
+    """A glance at a record that names this person."""
+    return Seen(fingerprint, employee.external_id, employee.email.text)
+
+
+@attrs.frozen
 class MemoryStorage:
     companies: MemoryStore
     api_keys: MemoryStore

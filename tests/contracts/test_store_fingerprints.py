@@ -10,7 +10,7 @@ import pytest
 from awareness_core.employees import Employee, EmployeeChange, EmployeeState, archive
 from awareness_core.records import UnchangedPerson, fingerprint_of
 from awareness_core.tenants import Company
-from tests.contracts.storages import ACME, GLOBEX, LATER, NOW, Storage, hired, password, person
+from tests.contracts.storages import ACME, GLOBEX, LATER, NOW, Seen, Storage, hired, password, person, seen
 
 pytestmark = pytest.mark.anyio
 
@@ -23,10 +23,10 @@ async def _write(storage: Storage, *changes: EmployeeChange, company: Company = 
 
 
 async def _unchanged(
-    storage: Storage, *fingerprints: bytes, company: Company = ACME
-) -> dict[bytes, UnchangedPerson]:
+    storage: Storage, *glances: Seen, company: Company = ACME
+) -> list[UnchangedPerson | None]:
     async with storage.store.reading(company.id) as reading:
-        return dict(await reading.unchanged_people(fingerprints))
+        return list(await reading.unchanged_people(glances))
 
 
 def _brief(employee: Employee) -> UnchangedPerson:
@@ -38,7 +38,9 @@ def _brief(employee: Employee) -> UnchangedPerson:
     )
 
 
-async def test_a_person_is_found_by_the_fingerprint_of_the_write(storage: Storage) -> None:
+async def test_a_person_is_found_by_external_id_or_else_by_address_and_the_fingerprint_of_the_write(
+    storage: Storage,
+) -> None:
     first, second = person(1, email="A.B@acme.example", external_id="e1"), person(2)
     await _write(
         storage,
@@ -46,9 +48,22 @@ async def test_a_person_is_found_by_the_fingerprint_of_the_write(storage: Storag
         EmployeeChange(before=None, after=second, fingerprint=TWO),
     )
 
-    found = await _unchanged(storage, ONE, TWO, THREE)
+    found = await _unchanged(
+        storage,
+        Seen(TWO, None, str(second.email)),
+        Seen(THREE, "e1", "A.B@acme.example"),
+        Seen(ONE, None, "A.B@acme.example"),
+        Seen(THREE, "unknown", ""),
+        Seen(ONE, "e1", "A.B@acme.example"),
+        Seen(ONE, "e1", "A.B@acme.example"),
+        Seen(THREE, "\0", ""),
+    )
 
-    assert found == {ONE: _brief(first), TWO: _brief(second)}
+    assert found == [_brief(second), None, _brief(first), None, _brief(first), _brief(first), None]
+
+
+async def test_nobody_is_found_by_nothing(storage: Storage) -> None:
+    assert await _unchanged(storage) == []
 
 
 async def test_any_other_write_forgets_the_fingerprint(storage: Storage) -> None:
@@ -57,11 +72,11 @@ async def test_any_other_write_forgets_the_fingerprint(storage: Storage) -> None
 
     after = attrs.evolve(before, last_name="Other")
     await _write(storage, EmployeeChange(before=before, after=after))
-    forgotten = await _unchanged(storage, ONE)
+    forgotten = await _unchanged(storage, seen(before, ONE))
     await _write(storage, EmployeeChange(before=after, after=archive(after, now=LATER), fingerprint=None))
 
-    assert forgotten == {}
-    assert await _unchanged(storage, ONE) == {}
+    assert forgotten == [None]
+    assert await _unchanged(storage, seen(before, ONE)) == [None]
 
 
 async def test_a_newer_fingerprint_takes_the_place_of_the_older(storage: Storage) -> None:
@@ -70,7 +85,7 @@ async def test_a_newer_fingerprint_takes_the_place_of_the_older(storage: Storage
     await _write(storage, EmployeeChange(before=None, after=before, fingerprint=ONE))
     await _write(storage, EmployeeChange(before=before, after=after, fingerprint=TWO))
 
-    assert await _unchanged(storage, ONE, TWO) == {TWO: _brief(after)}
+    assert await _unchanged(storage, seen(after, ONE), seen(after, TWO)) == [None, _brief(after)]
 
 
 async def test_an_invitation_leaves_the_fingerprint(storage: Storage) -> None:
@@ -80,13 +95,13 @@ async def test_an_invitation_leaves_the_fingerprint(storage: Storage) -> None:
         await transaction.record_attempts([password(invited)])
         await transaction.record_deliveries([password(invited)])
 
-    assert await _unchanged(storage, ONE) == {ONE: _brief(invited)}
+    assert await _unchanged(storage, seen(invited, ONE)) == [_brief(invited)]
 
 
 async def test_a_fingerprint_is_seen_by_its_company_alone(storage: Storage) -> None:
     await _write(storage, EmployeeChange(before=None, after=person(1), fingerprint=ONE))
 
-    assert await _unchanged(storage, ONE, company=GLOBEX) == {}
+    assert await _unchanged(storage, seen(person(1), ONE), company=GLOBEX) == [None]
 
 
 async def test_what_was_rolled_back_has_no_fingerprint(storage: Storage) -> None:
@@ -95,7 +110,7 @@ async def test_what_was_rolled_back_has_no_fingerprint(storage: Storage) -> None
             await transaction.apply(changes=[EmployeeChange(before=None, after=person(1), fingerprint=ONE)])
             raise ZeroDivisionError
 
-    assert await _unchanged(storage, ONE) == {}
+    assert await _unchanged(storage, seen(person(1), ONE)) == [None]
 
 
 async def test_the_roster_lists_active_people_with_an_external_id_in_brief(storage: Storage) -> None:

@@ -29,7 +29,7 @@ from awareness_core.sectors import Sector, SectorId
 from awareness_sql import SqlStorage, open_storage
 from awareness_sql.migration import migrate
 from awareness_sql.tables import SCHEMA_VERSION, metadata
-from tests.contracts.storages import ACME, NOW, campaign, hired, password, person
+from tests.contracts.storages import ACME, NOW, Seen, campaign, hired, password, person, seen
 
 pytestmark = pytest.mark.anyio
 
@@ -206,7 +206,7 @@ async def use_everything(storage: SqlStorage) -> None:
         await reading.company()
         await reading.matching_employees(external_ids=["E1"], email_keys=[anna.email.key])
         await reading.addresses_held_by_other_companies([EmailKey("x@y")])
-        await reading.unchanged_people([bytes(16)])
+        await reading.unchanged_people([seen(anna, bytes(16)), Seen(bytes(16), None, "x@y")])
         await reading.rostered_employees()
         await reading.count_rostered_employees()
         await reading.employees_by_id([anna.id])

@@ -22,6 +22,7 @@ from tests.contracts.storages import (
     ACME,
     GLOBEX,
     NOW,
+    Seen,
     Storage,
     campaign,
     changed,
@@ -38,6 +39,11 @@ THEIRS = person(1, external_id="E1", sector_id=SectorId(1), email="theirs@globex
 ONLY_THEIRS = person(2, external_id="E2", email="only.theirs@globex.example")
 ALWAYS = Period(start=NOW - timedelta(days=1), end=NOW + timedelta(days=1))
 OURS_SPELT, THEIRS_SPELT = fingerprint_of(b"ours"), fingerprint_of(b"theirs")
+GLANCES = [
+    Seen(spelt, external_id, email)
+    for spelt in (OURS_SPELT, THEIRS_SPELT)
+    for external_id, email in (("E1", ""), ("E2", ""), (None, str(OURS.email)), (None, str(THEIRS.email)))
+]
 
 
 @pytest.fixture
@@ -77,7 +83,7 @@ QUESTIONS: dict[str, list[Question]] = {
     "rostered_employees": [lambda reading: reading.rostered_employees()],
     "count_rostered_employees": [lambda reading: reading.count_rostered_employees()],
     "roster": [lambda reading: _listed(reading.roster())],
-    "unchanged_people": [lambda reading: reading.unchanged_people([OURS_SPELT, THEIRS_SPELT])],
+    "unchanged_people": [lambda reading: reading.unchanged_people(GLANCES)],
     "employees_by_id": [lambda reading: reading.employees_by_id([OURS.id, ONLY_THEIRS.id])],
     "employees_without_password": [lambda reading: reading.employees_without_password()],
     "list_employees": [

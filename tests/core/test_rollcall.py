@@ -87,7 +87,7 @@ def test_a_person_known_by_fingerprint_claims_as_the_record_that_was_not_read_wo
         unchanged = UnchangedPerson(
             id=person.id, external_id=person.external_id, email=str(person.email), email_key=person.email.key
         )
-        assert one.claim(unread, person) == other.claim_unchanged(unchanged)
+        assert one.claim(unread, person) == other.claim_unchanged((unchanged,))
     for email in (A, B, C):
         assert one.former_holder(email.key) == other.former_holder(email.key)
     for external_id in EXTERNAL_IDS:

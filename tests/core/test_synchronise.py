@@ -19,7 +19,7 @@ from awareness_core.sectors import Sector
 from awareness_core.sync_plan import Candidates, SyncItem
 from awareness_core.tenants import Company, CompanyId
 from awareness_core.use_cases.provision import provision
-from awareness_core.use_cases.synchronise import synchronise
+from awareness_core.use_cases.synchronise import Answer, synchronise
 from awareness_memory import ManualClock, memory_ports
 from tests.core import strategies as draw
 from tests.core.test_sync import PAYLOADS, Payload, directories
@@ -30,20 +30,42 @@ US, THEM = CompanyId("us"), CompanyId("them")
 
 @attrs.frozen
 class SpeltLine:
-    """A line whose spelling is the record's own description."""
+    """A `Glance` at a line whose spelling is the record's own description."""
 
     record: EmployeeRecord | InvalidRecord
 
     @property
     def fingerprint(self) -> bytes:
-        """See `Line`."""
+        """See `Glance`."""
         return fingerprint_of(repr(self.record).encode())
 
-    def read(self) -> EmployeeRecord | InvalidRecord:
-        """See `Line`."""
-        if isinstance(self.record, InvalidRecord):
-            return self.record
-        return attrs.evolve(self.record, fingerprint=self.fingerprint)
+    @property
+    def external_id(self) -> str | None:
+        """See `Glance`."""
+        return self.record.external_id
+
+    @property
+    def email(self) -> str:
+        """See `Glance`."""
+        return str(self.record.email)
+
+
+@attrs.frozen
+class SpeltLines:
+    """Some lines."""
+
+    records: Sequence[EmployeeRecord | InvalidRecord]
+
+    def glances(self) -> Sequence[SpeltLine]:
+        """See `Lines`."""
+        return [SpeltLine(record_) for record_ in self.records]
+
+    def read(self, offset: int) -> EmployeeRecord | InvalidRecord:
+        """See `Lines`."""
+        record_ = self.records[offset]
+        if isinstance(record_, InvalidRecord):
+            return record_
+        return attrs.evolve(record_, fingerprint=SpeltLine(record_).fingerprint)
 
 
 @attrs.frozen
@@ -53,30 +75,43 @@ class ListedPayload:
     records: Sequence[EmployeeRecord | InvalidRecord]
     size: int
 
-    async def chunks(self) -> AsyncIterator[Sequence[SpeltLine]]:
+    async def chunks(self) -> AsyncIterator[SpeltLines]:
         """See `Payload`."""
         for start in range(0, len(self.records), self.size):
-            yield [SpeltLine(record_) for record_ in self.records[start : start + self.size]]
+            yield SpeltLines(self.records[start : start + self.size])
 
 
 class CollectedResults:
     """Answers by position."""
 
     def __init__(self) -> None:
-        self.items: dict[int, SyncItem | UnchangedPerson] = {}
+        self.restart()
 
     def restart(self) -> None:
         """See `Results`."""
-        self.items = {}
+        self.items: dict[int, Answer] = {}
+        self._open: set[int] = set()
+        self._next = 0
 
-    def put(self, position: int, item: SyncItem | UnchangedPerson) -> None:
+    def put(self, start: int, answers: Sequence[Answer | None]) -> None:
         """See `Results`."""
-        assert position not in self.items
-        self.items[position] = item
+        assert start == self._next
+        self._next += len(answers)
+        for position, answer in enumerate(answers, start):
+            if answer is None:
+                self._open.add(position)
+            else:
+                self.items[position] = answer
+
+    def put_late(self, position: int, answer: Answer) -> None:
+        """See `Results`."""
+        self._open.remove(position)
+        self.items[position] = answer
 
     def told(self) -> list[tuple[object, ...]]:
         """What was answered, in order, but for the ids of new people."""
-        return [told(self.items[position]) for position in range(len(self.items))]
+        assert self._open == set()
+        return [told(self.items[position]) for position in range(self._next)]
 
 
 def told(item: SyncItem | UnchangedPerson) -> tuple[object, ...]:
@@ -240,9 +275,9 @@ def test_what_breaks_off_in_the_middle_leaves_nothing_behind() -> None:
     class CutConnection(ListedPayload):
         """Breaks after the first chunk."""
 
-        async def chunks(self) -> AsyncIterator[Sequence[SpeltLine]]:
+        async def chunks(self) -> AsyncIterator[SpeltLines]:
             """See `Payload`."""
-            yield [SpeltLine(self.records[0])]
+            yield SpeltLines(self.records[:1])
             raise ConnectionError
 
     async def cut() -> None:

@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator, Sequence
 import attrs
 
 from awareness_core.employees import EmployeeRecord
-from awareness_core.records import UnchangedPerson, fingerprint_of
-from awareness_core.sync_plan import SyncItem
+from awareness_core.records import fingerprint_of
+from awareness_core.use_cases.synchronise import Answer
 
 
 @attrs.frozen
 class SpeltLine:
-    """A `Line` whose spelling is the record's own description."""
+    """A `Glance` at a line whose spelling is the record's own description."""
 
     record: EmployeeRecord
 
@@ -21,8 +21,27 @@ class SpeltLine:
     def fingerprint(self) -> bytes:
         return fingerprint_of(repr(self.record).encode())
 
-    def read(self) -> EmployeeRecord:
-        return attrs.evolve(self.record, fingerprint=self.fingerprint)
+    @property
+    def external_id(self) -> str | None:
+        return self.record.external_id
+
+    @property
+    def email(self) -> str:
+        return self.record.email.key
+
+
+@attrs.frozen
+class SpeltLines:
+    """Some `Lines`."""
+
+    lines: Sequence[SpeltLine]
+
+    def glances(self) -> Sequence[SpeltLine]:
+        return self.lines
+
+    def read(self, offset: int) -> EmployeeRecord:
+        line = self.lines[offset]
+        return attrs.evolve(line.record, fingerprint=line.fingerprint)
 
 
 @attrs.frozen
@@ -32,19 +51,24 @@ class ListedPayload:
     lines: Sequence[SpeltLine]
     at_once: int
 
-    async def chunks(self) -> AsyncIterator[Sequence[SpeltLine]]:
+    async def chunks(self) -> AsyncIterator[SpeltLines]:
         for start in range(0, len(self.lines), self.at_once):
-            yield self.lines[start : start + self.at_once]
+            yield SpeltLines(self.lines[start : start + self.at_once])
 
 
 class KeptResults:
     """`Results` by position."""
 
     def __init__(self) -> None:
-        self.items: dict[int, SyncItem | UnchangedPerson] = {}
+        self.items: dict[int, Answer] = {}
 
     def restart(self) -> None:
         self.items.clear()
 
-    def put(self, position: int, item: SyncItem | UnchangedPerson) -> None:
-        self.items[position] = item
+    def put(self, start: int, answers: Sequence[Answer | None]) -> None:
+        self.items.update(
+            {position: answer for position, answer in enumerate(answers, start) if answer is not None}
+        )
+
+    def put_late(self, position: int, answer: Answer) -> None:
+        self.items[position] = answer

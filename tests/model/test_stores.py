@@ -395,7 +395,7 @@ class StoresAgree(RuleBasedStateMachine):
 
         async def unchanged(ports: Ports) -> object:
             async with ports.store.reading(company) as reading:
-                return dict(await reading.unchanged_people([line.fingerprint for line in payload.lines]))
+                return await reading.unchanged_people(payload.lines)
 
         self.worlds.tell(sync)
         self.worlds.tell(unchanged)

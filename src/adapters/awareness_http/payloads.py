@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
+from itertools import islice
 from types import TracebackType
 from typing import IO, Final, Self
 
 import msgspec
 
 from awareness_core.errors import Fault, ValidationFailed
-from awareness_http.record_lines import RecordLine
+from awareness_http.record_lines import RecordLines
 from awareness_http.strict_json import parse_json
 from awareness_http.typed_reader import take
 from awareness_http.wire.synchronising import MAX_LINES, MAX_RECORDS, SyncOptions
@@ -41,11 +42,10 @@ class JsonPayload:
             raise ValidationFailed(taken.faults)
         self.options = SyncOptions(**taken.fields)  # type: ignore[arg-type]  # `take` checked each against its type
 
-    async def chunks(self) -> AsyncIterator[Sequence[RecordLine]]:
+    async def chunks(self) -> AsyncIterator[RecordLines]:
         """See `Payload`."""
         for start in range(0, len(self._records), _LINES_AT_ONCE):
-            part = self._records[start : start + _LINES_AT_ONCE]
-            yield [RecordLine(bytes(raw), start + offset) for offset, raw in enumerate(part)]
+            yield RecordLines(self._records[start : start + _LINES_AT_ONCE], start)
             await asyncio.sleep(0)
 
 
@@ -85,14 +85,12 @@ class LinePayload:
             )
             raise ValidationFailed([Fault(field="end", code="incomplete", message=message)])
 
-    async def chunks(self) -> AsyncIterator[Sequence[RecordLine]]:
+    async def chunks(self) -> AsyncIterator[RecordLines]:
         """See `Payload`."""
         self._file.seek(0)
-        start = 0
-        while start < self._count:
+        for start in range(0, self._count, _LINES_AT_ONCE):
             size = min(_LINES_AT_ONCE, self._count - start)
-            yield [RecordLine(self._file.readline().rstrip(b"\n"), start + offset) for offset in range(size)]
-            start += size
+            yield RecordLines([line.rstrip(b"\n") for line in islice(self._file, size)], start)
             await asyncio.sleep(0)
 
     def _announced(self) -> int | None:

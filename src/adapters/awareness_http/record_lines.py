@@ -1,4 +1,4 @@
-"""One record of a payload, read from its bytes when it has to be.
+"""The records of a payload, read from their bytes when they have to be.
 
 Most records are well-formed, and for those one pass of a compiled decoder is enough; whatever it refuses is read again
 by the strict reader, which tells every fault. The two agree: what the decoder accepts, the strict reader accepts too.
@@ -7,90 +7,136 @@ by the strict reader, which tells every fault. The two agree: what the decoder a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import attrs
 import msgspec
 
+from awareness_core.absent import ABSENT
 from awareness_core.employees import EmployeeRecord
-from awareness_core.errors import Fault, ValidationFailed
-from awareness_core.records import InvalidRecord, fingerprint_of
+from awareness_core.errors import ValidationFailed
+from awareness_core.records import Glance, InvalidRecord, check_record, fingerprint_of
 from awareness_http.places import item_place
 from awareness_http.strict_json import parse_json
-from awareness_http.typed_reader import Taken, take
-from awareness_http.wire.provisioning import EmployeeFields, read_record
+from awareness_http.typed_reader import take
+from awareness_http.wire.provisioning import FIELD_NAMES, EmployeeFields, read_record
 
-_QUICK: Final = msgspec.json.Decoder(
+_CORE_NAMES: Final = {wire: core for core, wire in FIELD_NAMES.items()}
+_QUICK: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(
     msgspec.defstruct(
         "QuickRecord",
         [
-            (field.name, field.type, msgspec.field(default=msgspec.UNSET))
-            if field.default is not attrs.NOTHING
-            else (field.name, field.type)
+            (
+                _CORE_NAMES[field.name],
+                field.type,
+                msgspec.field(
+                    name=field.name, default=msgspec.NODEFAULT if field.default is attrs.NOTHING else ABSENT
+                ),
+            )
             for field in attrs.fields(attrs.resolve_types(EmployeeFields, include_extras=False))
         ],
         forbid_unknown_fields=True,
         kw_only=True,
+        gc=False,
     )
 )
+"""To the texts of a `RawEmployee`, under its names."""
+
+_SEPARATOR: Final = b":"
 _NAME_END: Final = re.compile(rb'"\s*:')
-_NO_FAULTS: Final[tuple[Fault, ...]] = ()
 
 
-class RecordLine:
-    """A `synchronise.Line`. `index` is the record's place in the payload, for messages."""
+class _Glance(msgspec.Struct, gc=False):
+    external_id: str | None = None
+    email: str = ""
+    fingerprint: bytes = b""
 
-    __slots__ = ("__dict__", "_index", "_spelling")
 
-    def __init__(self, spelling: bytes, index: int) -> None:
+_glance: Final = msgspec.json.Decoder(_Glance).decode
+_glances: Final = msgspec.json.Decoder(list[_Glance]).decode
+
+
+class RecordLines:
+    """`synchronise.Lines`. `start` is the place of the first in the payload, for messages."""
+
+    def __init__(self, spellings: Sequence[bytes | msgspec.Raw], start: int) -> None:
+        self._spellings = spellings
+        self._start = start
+        self._glances: Sequence[Glance] | None = None
+
+    def glances(self) -> Sequence[Glance]:
+        """See `Lines`."""
+        if self._glances is None:
+            self._glances = _glances_at(self._spellings)
+        return self._glances
+
+    def read(self, offset: int) -> EmployeeRecord | InvalidRecord:
+        """See `Lines`."""
+        return _Line(self._spellings[offset], self._start + offset, self.glances()[offset].fingerprint).read()
+
+
+def _glances_at(spellings: Sequence[bytes | msgspec.Raw]) -> Sequence[Glance]:
+    try:
+        found = _glances(b"[" + b",".join(spellings) + b"]")
+    except msgspec.MsgspecError:
+        found = []
+    # A line may hold half an array, and then the next one the other half.
+    if len(found) != len(spellings):
+        found = [_glance_at(spelling) for spelling in spellings]
+    for glance, spelling in zip(found, spellings, strict=True):
+        glance.fingerprint = fingerprint_of(spelling)
+    return found
+
+
+def _glance_at(spelling: bytes | msgspec.Raw) -> _Glance:
+    try:
+        return _glance(spelling)
+    except msgspec.MsgspecError:
+        return _Glance()
+
+
+class _Line:
+    """One of them. `index` is its place in the payload."""
+
+    __slots__ = ("_fingerprint", "_index", "_spelling")
+
+    def __init__(self, spelling: bytes | msgspec.Raw, index: int, fingerprint: bytes) -> None:
         self._spelling = spelling
         self._index = index
-
-    @cached_property
-    def fingerprint(self) -> bytes:
-        """See `Line`."""
-        return fingerprint_of(self._spelling)
+        self._fingerprint = fingerprint
 
     def read(self) -> EmployeeRecord | InvalidRecord:
-        """See `Line`."""
-        taken = self._quickly() or self._strictly()
-        if isinstance(taken, InvalidRecord):
-            return taken
-        try:
-            return read_record(taken, fingerprint=self.fingerprint)
-        except ValidationFailed as refusal:
-            return self._invalid(refusal, taken.fields)
+        """The record, or all that is wrong with it."""
+        return self._quickly() or self._strictly()
 
-    def _quickly(self) -> Taken | None:
+    def _quickly(self) -> EmployeeRecord | None:
+        """The record, if it is a good one. A bad one may be anything."""
         try:
-            decoded = _QUICK.decode(self._spelling)
-        except msgspec.MsgspecError:
+            raw = _QUICK.decode(self._spelling)
+            if type(raw.sector_id) is int:
+                raw.sector_id = str(raw.sector_id)
+            return check_record(raw, fingerprint=self._fingerprint) if self._is_said_once(raw) else None
+        except (msgspec.MsgspecError, ValidationFailed):
             return None
-        fields = {
-            name: value
-            for name in decoded.__struct_fields__
-            if (value := getattr(decoded, name)) is not msgspec.UNSET
-        }
+
+    def _is_said_once(self, raw: msgspec.Struct) -> bool:
         # The decoder keeps the last of repeated names. Every name ends in a quote and a colon, and a text can only add
         # to the count, which then sends a good record the long way.
-        if len(_NAME_END.findall(self._spelling)) != len(fields):
-            return None
-        return Taken(fields=fields, faults=_NO_FAULTS)
+        values = msgspec.structs.astuple(raw)
+        names, spelling = len(values) - values.count(ABSENT), bytes(self._spelling)
+        return spelling.count(_SEPARATOR) == names or len(_NAME_END.findall(spelling)) == names
 
-    def _strictly(self) -> Taken | InvalidRecord:
+    def _strictly(self) -> EmployeeRecord | InvalidRecord:
         try:
-            value = parse_json(self._spelling)
+            value = parse_json(bytes(self._spelling))
         except ValidationFailed as refusal:
             return self._invalid(refusal, {})
         taken = take(EmployeeFields, value)
-        if taken.faults:
-            try:
-                read_record(taken)
-            except ValidationFailed as refusal:
-                return self._invalid(refusal, value if isinstance(value, dict) else {})
-        return taken
+        try:
+            return read_record(taken, fingerprint=self._fingerprint)
+        except ValidationFailed as refusal:
+            return self._invalid(refusal, value if isinstance(value, dict) else {})
 
     def _invalid(self, refusal: ValidationFailed, fields: Mapping[str, Any]) -> InvalidRecord:
         place = item_place("employees", self._index)

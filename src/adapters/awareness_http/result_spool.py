@@ -6,20 +6,23 @@ They come nearly in order: an answer that depended on later records comes last. 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from types import TracebackType
 from typing import IO, Final, Self
 
 import msgspec
 
 from awareness_core.employees import Action, EmployeeId
-from awareness_core.records import UnchangedPerson
 from awareness_core.sync_plan import SyncItem
-from awareness_http.wire.provisioning import spell_item
+from awareness_core.use_cases.synchronise import Answer
+from awareness_http.wire.provisioning import spell_line
 
 _IN_MEMORY: Final = 4 * 1024 * 1024
 _NEWCOMING: Final = frozenset({Action.CREATED, Action.REACTIVATED})
+_AT_ONCE: Final = 64 * 1024
 _encode = msgspec.json.Encoder().encode
+_encode_lines = msgspec.json.Encoder().encode_lines
 
 
 class ResultSpool:
@@ -47,31 +50,39 @@ class ResultSpool:
         """See `Results`."""
         self._file.seek(0)
         self._file.truncate()
-        self._count = 0
         self._late: dict[int, bytes] = {}
         self.newcomers: list[EmployeeId] = []
         self.newcoming = 0
 
-    def put(self, position: int, item: SyncItem | UnchangedPerson) -> None:
+    def put(self, start: int, answers: Sequence[Answer | None]) -> None:  # noqa: ARG002 (they come in order)
         """See `Results`."""
-        if isinstance(item, UnchangedPerson):
-            item = SyncItem(external_id=item.external_id, email=item.email, action=Action.SKIPPED, id=item.id)
-        elif item.action in _NEWCOMING:
-            self.newcoming += 1
-            if item.id is not None and len(self.newcomers) < self._max_newcomers:
-                self.newcomers.append(item.id)
-        line = _encode(spell_item(item, dry_run=self._dry_run))
-        if position < self._count:
-            self._late[position] = line
-            return
-        # The places left out are those of answers that are still to come.
-        self._late.update(dict.fromkeys(range(self._count, position), b""))
-        self._count = position + 1
-        self._file.write(line + b"\n")
+        for is_open, run in groupby(answers, key=_is_open):
+            if is_open:
+                self._file.write(b"\n" * len(list(run)))
+            else:
+                self._file.write(_encode_lines([self._spelt(answer) for answer in run if answer is not None]))
 
-    def lines(self) -> Iterator[bytes]:
-        """All answers in the order of the payload, each encoded."""
+    def put_late(self, position: int, answer: Answer) -> None:
+        """See `Results`."""
+        self._late[position] = _encode(self._spelt(answer))
+
+    def parts(self) -> Iterator[bytes]:
+        """All answers in the order of the payload, each encoded and with a line break after it; any number a part."""
         self._file.seek(0)
-        for position in range(self._count):
-            late = self._late.get(position)
-            yield self._file.readline().rstrip(b"\n") if late is None else late
+        if not self._late:
+            while part := self._file.read(_AT_ONCE):
+                yield part
+            return
+        for position, line in enumerate(self._file):
+            yield line if position not in self._late else self._late[position] + b"\n"
+
+    def _spelt(self, answer: Answer) -> object:
+        if isinstance(answer, SyncItem) and answer.action in _NEWCOMING:
+            self.newcoming += 1
+            if answer.id is not None and len(self.newcomers) < self._max_newcomers:
+                self.newcomers.append(answer.id)
+        return spell_line(answer, dry_run=self._dry_run)
+
+
+def _is_open(answer: Answer | None) -> bool:
+    return answer is None

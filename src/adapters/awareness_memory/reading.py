@@ -11,7 +11,7 @@ from awareness_core.errors import NotFound
 from awareness_core.pages import Item, Page, PageRequest
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.ports import EmployeeQuery, RosterEntry
-from awareness_core.records import UnchangedPerson
+from awareness_core.records import Glance, UnchangedPerson
 from awareness_core.sectors import Sector
 from awareness_core.tenants import Company, CompanyId
 from awareness_core.texts import folded_name
@@ -77,25 +77,13 @@ class MemoryReading:
             if person.is_active and person.external_id is not None
         ]
 
-    async def unchanged_people(self, fingerprints: Collection[bytes]) -> Mapping[bytes, UnchangedPerson]:
-        """See `Reading`."""
-        if self._state is None:
-            return {}
-        owners = self._state.by_fingerprint
-        found = {
-            fingerprint: self._state.employees[owners[fingerprint]]
-            for fingerprint in fingerprints
-            if fingerprint in owners
-        }
-        return {
-            fingerprint: UnchangedPerson(
-                id=person.id,
-                external_id=person.external_id,
-                email=person.email.text,
-                email_key=person.email.key,
-            )
-            for fingerprint, person in found.items()
-        }
+    async def unchanged_people(self, glances: Sequence[Glance]) -> Sequence[UnchangedPerson | None]:
+        """See `Reading`. Finds them by fingerprint alone, which names nobody else."""
+        state = self._state
+        if state is None:
+            return [None] * len(glances)
+        owners = [state.by_fingerprint.get(glance.fingerprint) for glance in glances]
+        return [None if owner is None else _in_brief(state.employees[owner]) for owner in owners]
 
     async def employees_by_id(self, ids: Collection[EmployeeId]) -> Sequence[Employee]:
         """See `Reading`."""
@@ -143,6 +131,12 @@ class MemoryReading:
 
     def _people(self) -> Iterable[Employee]:
         return () if self._state is None else self._state.employees.values()
+
+
+def _in_brief(person: Employee) -> UnchangedPerson:
+    return UnchangedPerson(
+        id=person.id, external_id=person.external_id, email=person.email.text, email_key=person.email.key
+    )
 
 
 def _page(items: Sequence[Item], request: PageRequest) -> Page[Item]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 
 from sqlalchemy import and_, bindparam, func, select
 
@@ -13,7 +13,7 @@ from awareness_core.errors import NotFound
 from awareness_core.pages import Page, PageRequest
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.ports import EmployeeQuery, RosterEntry
-from awareness_core.records import UnchangedPerson
+from awareness_core.records import Glance, UnchangedPerson
 from awareness_core.sectors import Sector
 from awareness_core.tenants import Company
 from awareness_sql.engine import Value
@@ -64,7 +64,9 @@ _ROSTER_AFTER = (
     .order_by(employees.c.id)
     .limit(_ROSTER_AT_ONCE)
 )
-_UNCHANGED = select(*UNCHANGED_COLUMNS).where(OneOf(employees.c.fingerprint, KEYS))
+_UNCHANGED = select(*UNCHANGED_COLUMNS)
+_UNCHANGED_BY_EXTERNAL_ID = _UNCHANGED.where(OneOf(employees.c.external_id, KEYS))
+_UNCHANGED_BY_EMAIL = _UNCHANGED.where(OneOf(employees.c.email_key, KEYS))
 _WITHOUT_PASSWORD = _EMPLOYEES.where(awaiting_password())
 _PASSWORDS = (
     select(*PASSWORD_COLUMNS)
@@ -127,10 +129,15 @@ class SqlReading:
             yield entries
             after = entries[-1].id
 
-    async def unchanged_people(self, fingerprints: Collection[bytes]) -> Mapping[bytes, UnchangedPerson]:
-        """See `Reading`."""
-        spelt = [fingerprint.hex() for fingerprint in fingerprints]
-        return dict(await self._tenant.fetch_keys(_UNCHANGED, unchanged_from_row, spelt))
+    async def unchanged_people(self, glances: Sequence[Glance]) -> Sequence[UnchangedPerson | None]:
+        """See `Reading`. Seeks no fingerprint: an index of those would cost each write more than this look-up does."""
+        external_ids = [glance.external_id for glance in glances if glance.external_id is not None]
+        found = await self._tenant.fetch_keys(_UNCHANGED_BY_EXTERNAL_ID, unchanged_from_row, external_ids)
+        if len(external_ids) < len(glances):
+            email_keys = [glance.email.lower() for glance in glances if glance.external_id is None]
+            found += await self._tenant.fetch_keys(_UNCHANGED_BY_EMAIL, unchanged_from_row, email_keys)
+        person_of = dict(found)
+        return [person_of.get(glance.fingerprint.hex()) for glance in glances]
 
     async def employees_by_id(self, ids: Collection[EmployeeId]) -> Sequence[Employee]:
         """See `Reading`."""

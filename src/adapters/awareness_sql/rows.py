@@ -36,6 +36,8 @@ _NEVER_INVITED = InvitationHistory()
 _STATES = {state.value: state for state in EmployeeState}
 
 
+# All rows of one write tell the same few moments.
+@functools.lru_cache(maxsize=64)
 def milliseconds_from(moment: datetime) -> int:
     """Whole milliseconds since 1970, exact for every year."""
     return (moment - _EPOCH) // _MILLISECOND
@@ -206,19 +208,18 @@ def employee_row(change: EmployeeChange) -> RowValues:
 
 
 UNCHANGED_COLUMNS = (
-    employees.c.fingerprint,
     employees.c.id,
     employees.c.external_id,
     employees.c.email,
     employees.c.email_key,
+    employees.c.fingerprint,
 )
 
 
-def unchanged_from_row(row: Row) -> tuple[bytes, UnchangedPerson]:
-    """The fingerprint and the person of a row of `UNCHANGED_COLUMNS`."""
-    fingerprint, employee_id, external_id, email, email_key = row
-    person = UnchangedPerson(id=employee_id, external_id=external_id, email=email, email_key=email_key)
-    return bytes.fromhex(fingerprint), person
+def unchanged_from_row(row: Row) -> tuple[str | None, UnchangedPerson]:
+    """The fingerprint in hexadecimal, if one is kept, and the person of a row of `UNCHANGED_COLUMNS`."""
+    employee_id, external_id, email, email_key, fingerprint = row
+    return fingerprint, UnchangedPerson(employee_id, external_id, email, email_key)
 
 
 ROSTER_COLUMNS = (employees.c.id, employees.c.external_id, employees.c.email_key)

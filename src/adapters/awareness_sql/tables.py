@@ -117,7 +117,6 @@ employees = Table(
         "held_email_key IS NULL OR (held_email_key = email_key AND state = 'active')", name="holds_address"
     ),
     Index(None, "company_id", "email_key", "id"),
-    Index(None, "company_id", "fingerprint"),
     Index(None, "company_id", "sector_id", "id"),
 )
 

@@ -75,7 +75,8 @@ class Tenant:
         return {**parameters, TENANT.key: self._company_id}
 
     def _chunks(self, keys: Collection[str]) -> Iterator[list[str]]:
-        remaining = filter(is_storable, keys)
+        # Together they are looked through ten times as fast as one by one, and hardly ever is there anything to find.
+        remaining = iter(keys) if is_storable("".join(keys)) else filter(is_storable, keys)
         while chunk := list(islice(remaining, self._connection.keys_at_once)):
             yield chunk
 

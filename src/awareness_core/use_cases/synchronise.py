@@ -17,7 +17,7 @@ from awareness_core.errors import Conflict, ConstraintViolated
 from awareness_core.identifiers import uuid7_series
 from awareness_core.matching import mentioned_email_keys, mentioned_external_ids
 from awareness_core.ports import Ports, Transaction
-from awareness_core.records import InvalidRecord, UnchangedPerson
+from awareness_core.records import Glance, InvalidRecord, UnchangedPerson
 from awareness_core.sync import PayloadPlanner, archivals
 from awareness_core.sync_plan import (
     Candidates,
@@ -35,32 +35,40 @@ _ABSENTEES_AT_ONCE = 1000
 Record = EmployeeRecord | InvalidRecord | UnchangedPerson
 
 
-class Line(Protocol):
-    """One record of a payload, not read before it has to be."""
+class Lines(Protocol):
+    """Some records of a payload, one after the other, none of which is read before it has to be."""
 
-    @property
-    def fingerprint(self) -> bytes:
-        """`records.fingerprint_of` the record's spelling."""
+    def glances(self) -> Sequence[Glance]:
+        """What each says at first sight; the fingerprint is `records.fingerprint_of` its spelling."""
 
-    def read(self) -> EmployeeRecord | InvalidRecord:
-        """The record, checked; an `EmployeeRecord` carries the fingerprint."""
+    def read(self, offset: int) -> EmployeeRecord | InvalidRecord:
+        """The record at `offset` (from 0), checked; an `EmployeeRecord` carries the fingerprint."""
 
 
 class Payload(Protocol):
     """Records in the order sent."""
 
-    def chunks(self) -> AsyncIterator[Sequence[Line]]:
+    def chunks(self) -> AsyncIterator[Lines]:
         """All of them, from the beginning each time; some thousands at a time."""
 
 
+Answer = SyncItem | UnchangedPerson
+
+
 class Results(Protocol):
-    """Where the answer to each record goes, in any order."""
+    """Where the answers to the records go."""
 
     def restart(self) -> None:
         """Forget what was put: the payload is begun anew."""
 
-    def put(self, position: int, item: SyncItem | UnchangedPerson) -> None:
-        """What became of the record at `position` (from 0) in the payload."""
+    def put(self, start: int, answers: Sequence[Answer | None]) -> None:
+        """What became of the records from position `start` (from 0) on, the next in the payload.
+
+        The answers to records with None come later, and last.
+        """
+
+    def put_late(self, position: int, answer: Answer) -> None:
+        """What became of a record whose place was left open."""
 
 
 @attrs.frozen(kw_only=True)
@@ -144,26 +152,28 @@ class _Run:
         if self._is_whole:
             self._rostered = await self._transaction.count_rostered_employees()
 
-    async def take(self, chunk: Sequence[Line]) -> None:
+    async def take(self, chunk: Lines) -> None:
         """Decide and write the next records, but for those that later ones may make way for."""
-        known = await self._transaction.unchanged_people([line.fingerprint for line in chunk])
-        records: list[Record] = [known.get(line.fingerprint) or line.read() for line in chunk]
+        known = await self._transaction.unchanged_people(chunk.glances())
+        records: list[Record] = [
+            chunk.read(offset) if person is None else person for offset, person in enumerate(known)
+        ]
         plan = await self._plan(records, is_last=False)
         start, self._position = self._position, self._position + len(records)
-        for position in plan.deferred:
-            record = records[position]
+        for offset in plan.deferred:
+            record = records[offset]
             if not isinstance(record, UnchangedPerson):
-                self._deferred.append((start + position, record))
-        deferred = frozenset(plan.deferred)
-        for position, record in enumerate(records):
-            item = plan.items.get(position)
-            if isinstance(record, UnchangedPerson) and item is not None:
+                self._deferred.append((start + offset, record))
+        answers: list[Answer | None] = list(known)
+        for offset, item in plan.items.items():
+            if known[offset] is None:
+                answers[offset] = self._tellable(item)
+            else:
                 # It does not count after all; the answer echoes what was sent, which has not been read yet.
-                self._tell(
-                    start + position, attrs.evolve(item, external_id=chunk[position].read().external_id)
-                )
-            elif position not in deferred:
-                self._tell(start + position, item or record)
+                answers[offset] = attrs.evolve(item, external_id=chunk.read(offset).external_id)
+        self._actions.update(item.action for item in plan.items.values())
+        self._actions[Action.SKIPPED] += len(records) - len(plan.items) - len(plan.deferred)
+        self._results.put(start, answers)
         if plan.changes or plan.sectors:
             await self._transaction.apply(changes=plan.changes, sectors=plan.sectors)
 
@@ -173,8 +183,9 @@ class _Run:
         Raises `MassDeactivationBlocked`, which rolls everything back.
         """
         plan = await self._plan([record for _, record in self._deferred], is_last=True)
-        for position, item in plan.items.items():
-            self._tell(self._deferred[position][0], item)
+        for offset, item in plan.items.items():
+            self._actions[item.action] += 1
+            self._results.put_late(self._deferred[offset][0], self._tellable(item))
         absentees = await self._absentees()
         summary = summarise(self._actions)
         summary = attrs.evolve(summary, deactivated=summary.deactivated + len(absentees))
@@ -231,13 +242,6 @@ class _Run:
             people = await self._transaction.employees_by_id(employee_ids[start : start + _ABSENTEES_AT_ONCE])
             await self._transaction.apply(changes=archivals(people, now=self._ports.clock.now()))
 
-    def _tell(self, position: int, item: SyncItem | Record) -> None:
-        if isinstance(item, UnchangedPerson):
-            self._actions[Action.SKIPPED] += 1
-            self._results.put(position, item)
-        elif isinstance(item, SyncItem):
-            self._actions[item.action] += 1
-            if self._is_dry and item.action is Action.CREATED:
-                # The ids of people not created exist in no store, so nobody may be told of them.
-                item = attrs.evolve(item, id=None)
-            self._results.put(position, item)
+    def _tellable(self, item: SyncItem) -> SyncItem:
+        # The ids of people not created exist in no store, so nobody may be told of them.
+        return attrs.evolve(item, id=None) if self._is_dry and item.action is Action.CREATED else item

@@ -98,8 +98,7 @@ async def _totals(call: Call, outcome: SyncOutcome, spool: ResultSpool, options:
 
 def _as_lines(spool: ResultSpool, totals: SyncTotals) -> Iterator[bytes]:
     with spool:
-        for line in spool.lines():
-            yield line + b"\n"
+        yield from spool.parts()
     yield _encode(totals) + b"\n"
 
 
@@ -107,10 +106,12 @@ def _as_json(spool: ResultSpool, totals: SyncTotals) -> Iterator[bytes]:
     # The members of the totals, and one more.
     yield _encode(totals)[:-1] + b',"results":['
     with spool:
-        separator = b""
-        for line in spool.lines():
-            yield separator + line
-            separator = b","
+        last = b""
+        for part in spool.parts():
+            yield last
+            # No encoded answer has a line break in it.
+            last = part.replace(b"\n", b",")
+        yield last.removesuffix(b",")
     yield b"]}"
 
 

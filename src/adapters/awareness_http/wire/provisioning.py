@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from typing import Annotated, Final
 
 import attrs
+import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from awareness_core.absent import ABSENT, Absent
 from awareness_core.employees import Action, EmployeeRecord
 from awareness_core.errors import ValidationFailed
 from awareness_core.invitations import InvitationResult, InvitationStatus, Reason
-from awareness_core.records import MAX_LENGTHS, RawEmployee, check_record
+from awareness_core.records import MAX_LENGTHS, RawEmployee, UnchangedPerson, check_record
 from awareness_core.sync_plan import SyncError, SyncItem, SyncWarning
 from awareness_http.typed_reader import Taken
 from awareness_http.wire.counting import SyncSummary
@@ -36,6 +37,7 @@ FIELD_NAMES: Final[Mapping[str, str]] = {
 }
 """The core's name of each field of a record, and the reference's."""
 
+_SKIPPED = Action.SKIPPED.value
 _CLEARS = "Absent leaves what is stored; null or an empty text clears it."
 
 
@@ -140,6 +142,15 @@ class SyncResultItem:
     ] = UNSET
 
 
+class SyncDone(msgspec.Struct, gc=False):
+    """A `SyncResultItem` of a record that met nothing to be told of, encoded several times as fast."""
+
+    external_id: str | None
+    email: str
+    action: str
+    id: str
+
+
 @attrs.frozen(kw_only=True, slots=False)
 class InvitationOutcome:
     """What became of the invitation of that one person."""
@@ -205,6 +216,17 @@ def read_record(taken: Taken, *, fingerprint: bytes | None = None) -> EmployeeRe
     if taken.faults:
         raise ValidationFailed(taken.faults)
     return record
+
+
+def spell_line(item: SyncItem | UnchangedPerson, *, dry_run: bool) -> SyncResultItem | SyncDone:
+    """One of a hundred thousand lines of an answer."""
+    if isinstance(item, UnchangedPerson):
+        if not dry_run:
+            return SyncDone(item.external_id, item.email, _SKIPPED, item.id)
+        item = SyncItem(external_id=item.external_id, email=item.email, action=Action.SKIPPED, id=item.id)
+    if item.error is None and item.warning is None and item.id is not None and not dry_run:
+        return SyncDone(item.external_id, item.email, item.action.value, item.id)
+    return spell_item(item, dry_run=dry_run)
 
 
 def spell_item(item: SyncItem, *, dry_run: bool) -> SyncResultItem:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Iterator
+import operator
+from collections.abc import Iterable, Iterator, Sequence
 
 from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
 from sqlalchemy.ext.compiler import compiles
@@ -34,14 +35,16 @@ class CompiledStatement:
         self._order: tuple[str, ...] = tuple(compiled.positiontup or ())
         self._constants = {name: value for name, value in compiled.params.items() if value is not None}
 
-    def arguments(self, parameters: Parameters) -> list[object]:
+    def arguments(self, parameters: Parameters) -> Sequence[object]:
         """The parameters in the order of the statement."""
         named = {**self._constants, **parameters} if self._constants else parameters
         return [_plain(named[name]) for name in self._order]
 
-    def arguments_of_each(self, rows: Iterable[Parameters]) -> Iterator[list[object]]:
-        """The same for many rows, made as they are asked for."""
-        return map(self.arguments, rows)
+    def arguments_of_each(self, rows: Iterable[Parameters]) -> Iterator[Sequence[object]]:
+        """The same for many rows without lists, made as they are asked for."""
+        if self._constants or len(self._order) == 1:
+            return map(self.arguments, rows)
+        return map(operator.itemgetter(*self._order), rows)
 
 
 @functools.cache

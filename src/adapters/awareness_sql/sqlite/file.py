@@ -22,6 +22,10 @@ from awareness_sql.unfit import DatabaseUnfit
 Identity: TypeAlias = tuple[int, int]
 """The device and the inode of a file."""
 
+_PAGES_KEPT = 32 * 1024
+"""KiB of the file that the writing connection keeps in memory: with SQLite's 2 MiB a whole directory's indexes are read
+and written again and again."""
+
 
 def path_from(url: URL) -> Path:
     """The file that `url` names: `sqlite:///relative.db` or `sqlite:////absolute.db`.
@@ -68,7 +72,10 @@ class DatabaseFile:
     def connect_to_write(self) -> sqlite3.Connection:
         """A connection that commits durably: write-ahead log, fsync at each commit, foreign keys enforced."""
         return self._connect(
-            "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON"
+            "PRAGMA journal_mode = WAL",
+            "PRAGMA synchronous = FULL",
+            "PRAGMA foreign_keys = ON",
+            f"PRAGMA cache_size = -{_PAGES_KEPT}",
         )
 
     def connect_to_read(self) -> sqlite3.Connection:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import cast
 
 from awareness_core.errors import StoreUnavailable
@@ -81,7 +81,7 @@ class Readers:
         while self._idle:
             self._idle.pop().close()
 
-    def _first_row(self, sql: str, arguments: list[object]) -> Row | None:
+    def _first_row(self, sql: str, arguments: Sequence[object]) -> Row | None:
         driver = self._take()
         try:
             row: Row | None = driver.execute(sql, arguments).fetchone()

@@ -139,7 +139,6 @@ def _create_employees() -> None:
         sa.UniqueConstraint("held_email_key", name="employees_held_email_key_key"),
     )
     op.create_index("employees_company_id_email_key_id_idx", "employees", ["company_id", "email_key", "id"])
-    op.create_index("employees_company_id_fingerprint_idx", "employees", ["company_id", "fingerprint"])
     op.create_index("employees_company_id_sector_id_id_idx", "employees", ["company_id", "sector_id", "id"])
     op.create_index(
         "employees_awaiting_password_idx",
