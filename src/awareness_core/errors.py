@@ -80,6 +80,28 @@ class Conflict(AwarenessError):
     code = "CONFLICT"
 
 
+class StillRunning(Conflict):
+    """The same request is being carried out already; `retry_after` whole seconds from now it is over, or given up."""
+
+    def __init__(self, *, retry_after: int) -> None:
+        self.retry_after = retry_after
+        super().__init__(
+            "An earlier request with this key is still being carried out. Send it again in a moment to get its answer."
+        )
+
+
+class IdempotencyKeyReused(AwarenessError):
+    """The key was used for another request, less than a day ago."""
+
+    code = "IDEMPOTENCY_KEY_REUSED"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This key was used for a request with other content. Use a new key for a new request, and repeat a "
+            "request exactly as it was sent, byte for byte."
+        )
+
+
 class MassDeactivationBlocked(AwarenessError):
     """A sync would archive so many people that it looks like a broken export; nothing was written.
 

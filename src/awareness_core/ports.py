@@ -8,7 +8,7 @@ All times are aware, in UTC and whole milliseconds.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from datetime import datetime
 from typing import Protocol
@@ -22,6 +22,7 @@ from awareness_core.employees import Access, Employee, EmployeeChange, EmployeeI
 from awareness_core.pages import Page, PageRequest
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.quota import QuotaPolicy, QuotaUse
+from awareness_core.receipts import Receipt, ReceiptId
 from awareness_core.records import Glance, UnchangedPerson
 from awareness_core.sectors import Sector, SectorId
 from awareness_core.tenants import Company, CompanyId, Language
@@ -144,6 +145,12 @@ class Reading(Protocol):
     async def temporary_passwords(self, employee_id: EmployeeId) -> Sequence[TemporaryPassword]:
         """Those kept for one employee, expired ones included; newest first."""
 
+    async def receipt(self, receipt_id: ReceiptId) -> Receipt | None:
+        """What is remembered of that request, expired or not: one indexed read."""
+
+    def kept_answer(self, receipt_id: ReceiptId) -> AsyncIterator[bytes]:
+        """The answer kept with that receipt, in the parts that it was given in; nothing when there is none."""
+
 
 class Transaction(Reading, Protocol):
     """A `Reading` that may write. Commits when its block ends, rolls back when the block raises.
@@ -174,6 +181,15 @@ class Transaction(Reading, Protocol):
 
     async def save_campaigns(self, campaigns: Sequence[Campaign]) -> None:
         """Insert campaigns or replace them by id."""
+
+    async def save_receipt(self, receipt: Receipt, *, answer: Iterable[bytes] = ()) -> None:
+        """Insert a receipt with its answer, or replace both by id. The parts of `answer` are not held all at once."""
+
+    async def forget_receipt(self, receipt_id: ReceiptId) -> None:
+        """Remove a receipt and its answer; nothing when there is none."""
+
+    async def purge_receipts(self, *, at: datetime, at_most: int) -> int:
+        """Remove so many receipts that are expired `at` that moment, the oldest first; how many were removed."""
 
 
 class Store(Protocol):

@@ -18,6 +18,7 @@ from awareness_core.kpis import Funnel
 from awareness_core.pages import PageRequest
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.ports import ApiKeys, Companies, EmployeeQuery, Reading, Store
+from awareness_core.receipts import Receipt, ReceiptId, claim
 from awareness_core.sectors import SectorId
 from awareness_core.tenants import Company, CompanyId
 from awareness_memory import MemoryStore
@@ -137,6 +138,12 @@ def campaign(number: int, **fields: Unpack[CampaignFields]) -> Campaign:
         created_at=NOW,
     )
     return attrs.evolve(draft, **fields)
+
+
+def receipt(number: int = 1, *, holder: str = "somebody") -> Receipt:
+    """That of a request that began that many seconds after `NOW`."""
+    name = ReceiptId(f"receipt {number}")
+    return claim(name, fingerprint=bytes(range(256)), holder=holder, now=NOW + timedelta(seconds=number))
 
 
 def hired(*people: Employee) -> list[EmployeeChange]:

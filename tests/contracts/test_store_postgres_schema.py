@@ -218,6 +218,8 @@ INSERT INTO employees (company_id, id, external_id, email, email_key, email_doma
 INSERT INTO temporary_passwords SELECT company_id, id, '', '', 0, 0 FROM employees;
 INSERT INTO campaigns SELECT 'c' || n % 100 + 1, n, '', 'draft', 0, 0, 0, n, 0, 0, 0, 0, 0, 0, 0, 0
     FROM generate_series(1, 10000) n;
+INSERT INTO receipts SELECT 'c' || n % 100 + 1, n, '', '', 'claimed', 0, n FROM generate_series(1, 10000) n;
+INSERT INTO receipt_parts SELECT company_id, id, 0, '' FROM receipts;
 ANALYZE;
 """
 

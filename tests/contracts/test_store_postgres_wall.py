@@ -20,13 +20,22 @@ from awareness_sql.postgres.database import PostgresDatabase
 from awareness_sql.tables import companies, metadata
 from tests.contracts.postgres_database import PlacedDatabase, open_postgres
 from tests.contracts.postgres_server import OWNER, PASSWORD, SERVICE, make_url, psql
-from tests.contracts.storages import ACME, GLOBEX, campaign, hired, password, person
+from tests.contracts.storages import ACME, GLOBEX, campaign, hired, password, person, receipt
 from tests.contracts.test_api_keys import api_key
 
 pytestmark = pytest.mark.anyio
 
 TABLES = list(metadata.tables.values())
-DEPENDENTS = ("temporary_passwords", "api_keys", "campaigns", "employees", "sectors", "companies")
+DEPENDENTS = (
+    "receipt_parts",
+    "receipts",
+    "temporary_passwords",
+    "api_keys",
+    "campaigns",
+    "employees",
+    "sectors",
+    "companies",
+)
 OPERATORS = {"companies", "api_keys"}
 THEIRS = person(1, email="theirs@globex.example", sector_id=SectorId(1))
 
@@ -45,6 +54,7 @@ async def both(postgres: PlacedDatabase) -> AsyncIterator[SqlStorage]:
                 )
                 await transaction.record_attempts([password(someone)])
                 await transaction.save_campaigns([campaign(1)])
+                await transaction.save_receipt(receipt(), answer=[b"answer"])
         yield storage
 
 
@@ -92,7 +102,7 @@ async def test_a_write_that_names_no_company_reaches_one(database: PostgresDatab
             assert 1 == await connection.run(delete(table), NO_PARAMETERS)
 
     async with database.writing(GLOBEX.id) as connection:
-        assert [[GLOBEX.id]] * 6 == [await _owners(connection, table) for table in tables]
+        assert [[GLOBEX.id]] * len(DEPENDENTS) == [await _owners(connection, table) for table in tables]
 
 
 async def test_a_row_of_another_company_is_refused_as_a_mistake_not_as_an_outage(

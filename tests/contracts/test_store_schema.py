@@ -29,7 +29,7 @@ from awareness_core.sectors import Sector, SectorId
 from awareness_sql import SqlStorage, open_storage
 from awareness_sql.migration import migrate
 from awareness_sql.tables import SCHEMA_VERSION, metadata
-from tests.contracts.storages import ACME, NOW, Seen, campaign, hired, password, person, seen
+from tests.contracts.storages import ACME, NOW, Seen, campaign, hired, password, person, receipt, seen
 
 pytestmark = pytest.mark.anyio
 
@@ -202,6 +202,8 @@ async def use_everything(storage: SqlStorage) -> None:
         await transaction.forget_passwords([bob.id])
         await transaction.save_campaigns([campaign(1)])
         await transaction.save_campaigns([campaign(1, name="Other")])
+        await transaction.save_receipt(receipt(), answer=[b"answer"])
+        await transaction.purge_receipts(at=NOW + timedelta(days=2), at_most=2)
     async with storage.store.reading(ACME.id) as reading:
         await reading.company()
         await reading.matching_employees(external_ids=["E1"], email_keys=[anna.email.key])
@@ -212,6 +214,8 @@ async def use_everything(storage: SqlStorage) -> None:
         await reading.employees_by_id([anna.id])
         await reading.employees_without_password()
         await reading.temporary_passwords(bob.id)
+        await reading.receipt(receipt().id)
+        [part async for part in reading.kept_answer(receipt().id)]
         for query in (
             EmployeeQuery(),
             EmployeeQuery(external_id="E1"),

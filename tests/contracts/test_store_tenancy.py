@@ -29,6 +29,7 @@ from tests.contracts.storages import (
     hired,
     password,
     person,
+    receipt,
 )
 
 pytestmark = pytest.mark.anyio
@@ -62,7 +63,12 @@ async def both(storage: Storage) -> Storage:
     async with storage.store.transaction(GLOBEX.id) as transaction:
         await transaction.record_attempts([password(ONLY_THEIRS, 2)])
         await transaction.save_campaigns([campaign(2)])
+        await transaction.save_receipt(receipt(holder="Globex"), answer=[b"to Globex"])
     return storage
+
+
+async def _joined(parts: AsyncIterator[bytes]) -> bytes:
+    return b"".join([part async for part in parts])
 
 
 async def _listed(pages: AsyncIterator[Sequence[RosterEntry]]) -> list[RosterEntry]:
@@ -105,6 +111,8 @@ QUESTIONS: dict[str, list[Question]] = {
             CampaignQuery(period=ALWAYS, state=CampaignState.DRAFT),
         )
     ],
+    "receipt": [lambda reading: reading.receipt(receipt().id)],
+    "kept_answer": [lambda reading: _joined(reading.kept_answer(receipt().id))],
     "temporary_passwords": [lambda reading: reading.temporary_passwords(ONLY_THEIRS.id)],
 }
 
@@ -165,6 +173,9 @@ async def test_writes_to_one_company_leave_the_same_ids_of_another_alone(both: S
         await transaction.record_deliveries([password(OURS, 1), password(ONLY_THEIRS, 2)])
         await transaction.forget_passwords([OURS.id, ONLY_THEIRS.id])
         await transaction.save_campaigns([campaign(1, name="Changed"), campaign(2, name="Changed")])
+        await transaction.save_receipt(receipt(), answer=[b"changed"])
+        await transaction.purge_receipts(at=NOW + timedelta(days=9), at_most=9)
+        await transaction.forget_receipt(receipt().id)
 
     assert _untouched() == await _seen_by_globex(both)
 
@@ -176,6 +187,8 @@ def _untouched() -> list[object]:
         ["Sector of Globex"],
         [password(ONLY_THEIRS, 2)],
         ["Campaign 2", "Campaign of Globex"],
+        receipt(holder="Globex"),
+        b"to Globex",
     ]
 
 
@@ -189,4 +202,6 @@ async def _seen_by_globex(storage: Storage) -> list[object]:
             [sector.name for sector in await reading.sectors()],
             await reading.temporary_passwords(ONLY_THEIRS.id),
             [found.name for found in campaigns],
+            await reading.receipt(receipt().id),
+            await _joined(reading.kept_answer(receipt().id)),
         ]

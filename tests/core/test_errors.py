@@ -32,6 +32,8 @@ CODES = {
     "NotFound": "NOT_FOUND",
     "Conflict": "CONFLICT",
     "ConstraintViolated": "CONFLICT",
+    "StillRunning": "CONFLICT",
+    "IdempotencyKeyReused": "IDEMPOTENCY_KEY_REUSED",
     "MassDeactivationBlocked": "MASS_DEACTIVATION_BLOCKED",
     "RateLimitExceeded": "RATE_LIMIT_EXCEEDED",
     "StoreUnavailable": "SERVICE_UNAVAILABLE",

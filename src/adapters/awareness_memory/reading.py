@@ -11,6 +11,7 @@ from awareness_core.errors import NotFound
 from awareness_core.pages import Item, Page, PageRequest
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.ports import EmployeeQuery, RosterEntry
+from awareness_core.receipts import Receipt, ReceiptId
 from awareness_core.records import Glance, UnchangedPerson
 from awareness_core.sectors import Sector
 from awareness_core.tenants import Company, CompanyId
@@ -128,6 +129,17 @@ class MemoryReading:
         """See `Reading`. Of two made in the same millisecond the greater digest comes first."""
         kept = () if self._state is None else self._state.passwords.get(employee_id, ())
         return sorted(kept, key=lambda password: (password.created_at, password.digest), reverse=True)
+
+    async def receipt(self, receipt_id: ReceiptId) -> Receipt | None:
+        """See `Reading`."""
+        kept = None if self._state is None else self._state.receipts.get(receipt_id)
+        return None if kept is None else kept[0]
+
+    async def kept_answer(self, receipt_id: ReceiptId) -> AsyncIterator[bytes]:
+        """See `Reading`."""
+        kept = None if self._state is None else self._state.receipts.get(receipt_id)
+        for part in () if kept is None else kept[1]:
+            yield part
 
     def _people(self) -> Iterable[Employee]:
         return () if self._state is None else self._state.employees.values()

@@ -15,10 +15,13 @@ from awareness_core.emails import EmailKey
 from awareness_core.employees import Employee, EmployeeChange, EmployeeId
 from awareness_core.errors import ConstraintViolated
 from awareness_core.passwords import TemporaryPassword
+from awareness_core.receipts import Receipt, ReceiptId
 from awareness_core.sectors import Sector, SectorId
 from awareness_core.tenants import Company
 
 Passwords = Mapping[EmployeeId, tuple[TemporaryPassword, ...]]
+Receipts = Mapping[ReceiptId, tuple[Receipt, tuple[bytes, ...]]]
+"""With the parts of the answer that is kept."""
 
 
 @attrs.frozen(kw_only=True)
@@ -37,6 +40,7 @@ class CompanyState:
     by_fingerprint: Mapping[bytes, EmployeeId] = attrs.field(factory=dict)
     passwords: Passwords = attrs.field(factory=dict)
     campaigns: Mapping[CampaignId, Campaign] = attrs.field(factory=dict)
+    receipts: Receipts = attrs.field(factory=dict)
 
 
 def with_sectors(state: CompanyState, sectors: Sequence[Sector]) -> CompanyState:

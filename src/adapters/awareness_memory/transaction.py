@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from datetime import datetime
 
 import attrs
 
@@ -11,6 +12,7 @@ from awareness_core.emails import EmailKey
 from awareness_core.employees import Employee, EmployeeChange, EmployeeId
 from awareness_core.errors import ConstraintViolated, NotFound
 from awareness_core.passwords import TemporaryPassword
+from awareness_core.receipts import Receipt, ReceiptId
 from awareness_core.sectors import Sector
 from awareness_core.tenants import CompanyId
 from awareness_memory.reading import MemoryReading, World
@@ -105,6 +107,29 @@ class MemoryTransaction(MemoryReading):
         state = self._existing()
         saved = {campaign.id: campaign for campaign in campaigns}
         self._state = attrs.evolve(state, campaigns={**state.campaigns, **saved})
+
+    async def save_receipt(self, receipt: Receipt, *, answer: Iterable[bytes] = ()) -> None:
+        """See `Transaction`. Memory does hold all of it."""
+        state = self._existing()
+        kept = (receipt, tuple(answer))
+        self._state = attrs.evolve(state, receipts={**state.receipts, receipt.id: kept})
+
+    async def forget_receipt(self, receipt_id: ReceiptId) -> None:
+        """See `Transaction`."""
+        self._forget_receipts({receipt_id})
+
+    async def purge_receipts(self, *, at: datetime, at_most: int) -> int:
+        """See `Transaction`."""
+        kept = (receipt for receipt, _ in self._existing().receipts.values())
+        expired = [receipt for receipt in kept if receipt.expires_at <= at]
+        oldest = sorted(expired, key=lambda receipt: (receipt.expires_at, receipt.id))[:at_most]
+        self._forget_receipts({receipt.id for receipt in oldest})
+        return len(oldest)
+
+    def _forget_receipts(self, receipt_ids: Collection[ReceiptId]) -> None:
+        state = self._existing()
+        kept = {name: receipt for name, receipt in state.receipts.items() if name not in receipt_ids}
+        self._state = attrs.evolve(state, receipts=kept)
 
     def _existing(self) -> CompanyState:
         if self._state is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 
 from sqlalchemy import and_, bindparam, func, select
@@ -13,6 +14,7 @@ from awareness_core.errors import NotFound
 from awareness_core.pages import Page, PageRequest
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.ports import EmployeeQuery, RosterEntry
+from awareness_core.receipts import Receipt, ReceiptId
 from awareness_core.records import Glance, UnchangedPerson
 from awareness_core.sectors import Sector
 from awareness_core.tenants import Company
@@ -27,6 +29,7 @@ from awareness_sql.listings import (
     matches_nothing,
 )
 from awareness_sql.one_of import KEYS, OneOf
+from awareness_sql.receipt_rows import RECEIPT_COLUMNS, receipt_from_row
 from awareness_sql.rows import (
     COMPANY_COLUMNS,
     EMPLOYEE_COLUMNS,
@@ -44,7 +47,14 @@ from awareness_sql.rows import (
     sector_from_row,
     unchanged_from_row,
 )
-from awareness_sql.tables import awaiting_password, employees, sectors, temporary_passwords
+from awareness_sql.tables import (
+    awaiting_password,
+    employees,
+    receipt_parts,
+    receipts,
+    sectors,
+    temporary_passwords,
+)
 from awareness_sql.tenancy import Tenant
 
 _ROSTER_AT_ONCE = 5000
@@ -72,6 +82,10 @@ _PASSWORDS = (
     select(*PASSWORD_COLUMNS)
     .where(temporary_passwords.c.employee_id == bindparam("employee_id"))
     .order_by(temporary_passwords.c.created_at.desc(), temporary_passwords.c.digest.desc())
+)
+_RECEIPT = select(*RECEIPT_COLUMNS).where(receipts.c.id == bindparam("id"))
+_PART = select(receipt_parts.c.content).where(
+    receipt_parts.c.receipt_id == bindparam("receipt_id"), receipt_parts.c.number == bindparam("number")
 )
 
 
@@ -166,6 +180,21 @@ class SqlReading:
         """See `Reading`. Of two made in the same millisecond the greater digest comes first."""
         return await self._tenant.fetch(_PASSWORDS, password_from_row, {"employee_id": employee_id})
 
+    async def receipt(self, receipt_id: ReceiptId) -> Receipt | None:
+        """See `Reading`."""
+        for receipt in await self._tenant.fetch(_RECEIPT, receipt_from_row, {"id": receipt_id}):
+            return receipt
+        return None
+
+    async def kept_answer(self, receipt_id: ReceiptId) -> AsyncIterator[bytes]:
+        """See `Reading`. One part at a time is in memory."""
+        for number in itertools.count():
+            wanted = {"receipt_id": receipt_id, "number": number}
+            found = await self._tenant.fetch(_PART, _content_from_row, wanted)
+            if not found:
+                return
+            yield found[0]
+
     async def _sso_domains(self) -> list[str]:
         return [
             domain
@@ -187,6 +216,10 @@ class SqlReading:
 
 def _count_from_row(row: Row) -> int:
     return int(row[0])
+
+
+def _content_from_row(row: Row) -> bytes:
+    return bytes(row[0])
 
 
 def _email_key_from_row(row: Row) -> EmailKey:

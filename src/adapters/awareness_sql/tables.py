@@ -29,7 +29,7 @@ from sqlalchemy import (
     literal_column,
 )
 
-SCHEMA_VERSION = "0003"
+SCHEMA_VERSION = "0004"
 """The migration that leads here."""
 
 metadata = MetaData(
@@ -169,6 +169,31 @@ campaigns = Table(
     Column("errors", BigInteger, nullable=False),
     Column("machine", BigInteger, nullable=False),
     Index(None, "company_id", "listed_at", "id"),
+)
+
+receipts = Table(
+    "receipts",
+    metadata,
+    Column("company_id", _KEY, ForeignKey("companies.id"), primary_key=True),
+    Column("id", _KEY, primary_key=True),
+    Column("fingerprint", LargeBinary, nullable=False),
+    Column("holder", Text, nullable=False),
+    Column("stage", Text, nullable=False),
+    Column("lease_until", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    Index(None, "company_id", "expires_at", "id"),
+)
+
+receipt_parts = Table(
+    "receipt_parts",
+    metadata,
+    Column("company_id", _KEY, primary_key=True),
+    Column("receipt_id", _KEY, primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("content", LargeBinary, nullable=False),
+    ForeignKeyConstraint(
+        ["company_id", "receipt_id"], ["receipts.company_id", "receipts.id"], ondelete="CASCADE"
+    ),
 )
 
 schema_version = Table("alembic_version", MetaData(), Column("version_num", Text, primary_key=True))

@@ -6,7 +6,8 @@ same order wherever a database has locks smaller than itself.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 
 from sqlalchemy import Table, Update, bindparam, delete, exists, false, insert, null, select, update
 
@@ -14,9 +15,11 @@ from awareness_core.campaigns import Campaign, CampaignId
 from awareness_core.employees import EmployeeChange, EmployeeId, EmployeeState
 from awareness_core.errors import ConstraintViolated
 from awareness_core.passwords import TemporaryPassword
+from awareness_core.receipts import Receipt, ReceiptId
 from awareness_core.sectors import Sector
 from awareness_sql.one_of import KEYS, OneOf
 from awareness_sql.reading import SqlReading
+from awareness_sql.receipt_rows import receipt_row
 from awareness_sql.rows import (
     Row,
     RowValues,
@@ -26,7 +29,7 @@ from awareness_sql.rows import (
     password_row,
     sector_row,
 )
-from awareness_sql.tables import campaigns, employees, sectors, temporary_passwords
+from awareness_sql.tables import campaigns, employees, receipt_parts, receipts, sectors, temporary_passwords
 
 
 def _rewrite(table: Table) -> Update:
@@ -69,6 +72,16 @@ _DELIVERED = (
 _CAMPAIGN_IDS = select(campaigns.c.id).where(OneOf(campaigns.c.id, KEYS))
 _NEW_CAMPAIGN = insert(campaigns)
 _CHANGED_CAMPAIGN = _rewrite(campaigns)
+_NEW_RECEIPT = insert(receipts)
+_NEW_PART = insert(receipt_parts)
+_RECEIPT_GONE = delete(receipts).where(receipts.c.id == bindparam("id"))
+_RECEIPTS_GONE = delete(receipts).where(OneOf(receipts.c.id, KEYS))
+_EXPIRED = (
+    select(receipts.c.id)
+    .where(receipts.c.expires_at <= bindparam("at"))
+    .order_by(receipts.c.expires_at, receipts.c.id)
+    .limit(bindparam("at_most"))
+)
 
 
 class SqlTransaction(SqlReading):
@@ -119,6 +132,29 @@ class SqlTransaction(SqlReading):
         await self._tenant.run_many(
             _NEW_CAMPAIGN, (rows[campaign_id] for campaign_id in rows if campaign_id not in known)
         )
+
+    async def save_receipt(self, receipt: Receipt, *, answer: Iterable[bytes] = ()) -> None:
+        """See `Transaction`. Each part is a statement of its own, so that one at a time is in memory."""
+        await self.forget_receipt(receipt.id)
+        await self._tenant.run(_NEW_RECEIPT, receipt_row(receipt))
+        for number, content in enumerate(answer):
+            part = {"receipt_id": receipt.id, "number": number, "content": content}
+            await self._tenant.run(_NEW_PART, part)
+
+    async def forget_receipt(self, receipt_id: ReceiptId) -> None:
+        """See `Transaction`. Its answer goes with it."""
+        await self._tenant.run(_RECEIPT_GONE, {"id": receipt_id})
+
+    async def purge_receipts(self, *, at: datetime, at_most: int) -> int:
+        """See `Transaction`."""
+        limits = {"at": milliseconds_from(at), "at_most": at_most}
+        return await self._tenant.run_keys(
+            _RECEIPTS_GONE, await self._tenant.fetch(_EXPIRED, _receipt_id_from_row, limits)
+        )
+
+
+def _receipt_id_from_row(row: Row) -> ReceiptId:
+    return ReceiptId(row[0])
 
 
 def _lets_go(change: EmployeeChange) -> bool:

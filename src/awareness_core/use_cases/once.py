@@ -1,0 +1,252 @@
+"""Carry out a request once, however often it is sent: around any use case, which knows nothing of it.
+
+The use case gets `Once.ports` for its own. What it writes stays in one open transaction until its answer is there, so
+that both are committed together or neither is; only mail, which cannot be taken back, is preceded by a commit. What
+ends without an answer has written nothing and may be sent again, unless it was interrupted after such a commit: then
+that is told (Choice: decisions/021).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+
+import attrs
+
+from awareness_core.errors import Conflict, StoreUnavailable
+from awareness_core.ports import (
+    Delivery,
+    InvitationLetter,
+    Ports,
+    Reading,
+    Store,
+    Transaction,
+    refuse_inside_transaction,
+)
+from awareness_core.receipts import (
+    MAILING_LEASE,
+    PURGED_AT_ONCE,
+    Receipt,
+    ReceiptId,
+    Stage,
+    claim,
+    is_answered,
+)
+from awareness_core.tenants import CompanyId
+
+_HOLDER_BYTES = 16
+
+Fingerprint = Callable[[], Awaitable[bytes]]
+"""Says what stands for all that was asked, once that is known; asked once, before anything is read or written."""
+
+
+class AnsweredBefore(Exception):
+    """The request was carried out already; `kept_answer` has what it was answered."""
+
+
+@contextlib.asynccontextmanager
+async def once(
+    ports: Ports, company_id: CompanyId, receipt_id: ReceiptId, fingerprint: Fingerprint
+) -> AsyncIterator[Once]:
+    """Carry out one request in the block, with `Once.ports`, and end it with `Once.settle`.
+
+    Out of the first use of the store, or of `settle`, comes `AnsweredBefore`, or whatever `receipts.is_answered`
+    refuses. A block that raises, or ends unsettled, has written nothing but what it mailed about.
+    """
+    run = Once(ports, company_id, receipt_id, fingerprint)
+    try:
+        yield run
+    except Exception as error:
+        await run.give_up(error)
+        raise
+    except BaseException as error:
+        # Cancelled: there is time for a roll-back, not for another transaction. The lease ends by itself.
+        await run.roll_back(error)
+        raise
+    else:
+        await run.give_up(None)
+    finally:
+        run.close()
+
+
+async def kept_answer(ports: Ports, company_id: CompanyId, receipt_id: ReceiptId) -> AsyncIterator[bytes]:
+    """The answer that was given to `Once.settle`, part by part."""
+    async with ports.store.reading(company_id) as reading:
+        async for part in reading.kept_answer(receipt_id):
+            yield part
+
+
+class Once:
+    """One attempt at one request. `ports` are the world for whoever carries it out, in this task."""
+
+    def __init__(
+        self, ports: Ports, company_id: CompanyId, receipt_id: ReceiptId, fingerprint: Fingerprint
+    ) -> None:
+        self._world = ports
+        self._company_id = company_id
+        self._receipt_id = receipt_id
+        self._fingerprint = fingerprint
+        self._kept: Receipt | None = None
+        self._open = contextlib.AsyncExitStack()
+        self._transaction: Transaction | None = None
+        self._holds_writes = False
+        self._is_undone = False
+        self._is_in_block = False
+        self.ports = attrs.evolve(ports, store=_StoreOfOne(self, ports.store), mailer=_MailerOfOne(self))
+
+    async def settle(self, answer: Iterable[bytes]) -> None:
+        """Commit what was written together with `answer`; after this, and not before, the answer may be given.
+
+        Raises what a commit raises, and then nothing is written.
+        """
+        await self._begin()
+        if self._is_undone:
+            raise Conflict("Part of the request was undone, so nothing of it was written. Send it again.")
+        transaction = await self._opened()
+        settled = attrs.evolve(self._mine(), stage=Stage.ANSWERED)
+        await transaction.save_receipt(settled, answer=answer)
+        await self._commit(settled)
+
+    async def give_up(self, error: Exception | None) -> None:
+        """Roll back what is open, and let others begin if nothing was written. Nothing once it is settled."""
+        await self.roll_back(error or _Unsettled())
+        if self._kept is None or self._kept.stage is not Stage.CLAIMED:
+            return
+        # When the store is away, the lease ends by itself.
+        with contextlib.suppress(StoreUnavailable):
+            async with self._world.store.transaction(self._company_id) as transaction:
+                if await self._is_ours(transaction):
+                    await transaction.forget_receipt(self._receipt_id)
+
+    def close(self) -> None:
+        """Let go of whatever the fingerprint is made from: the ports that use this may live on for a while."""
+        self._fingerprint = _refuse
+
+    async def roll_back(self, error: BaseException) -> None:
+        """End the open transaction, if there is one, without its writes."""
+        self._is_undone = self._is_undone or self._holds_writes
+        self._transaction, self._holds_writes = None, False
+        await self._open.__aexit__(type(error), error, error.__traceback__)
+
+    @contextlib.asynccontextmanager
+    async def reading(self, company_id: CompanyId) -> AsyncIterator[Reading]:
+        """Look at what is, with what this request wrote so far."""
+        self._refuse_another(company_id)
+        await self._begin()
+        if self._transaction is not None:
+            yield self._transaction
+            return
+        async with self._world.store.reading(company_id) as reading:
+            yield reading
+
+    @contextlib.asynccontextmanager
+    async def transaction(self, company_id: CompanyId) -> AsyncIterator[Transaction]:
+        """Write more. What is open already goes on; a block that raises undoes all of that, too."""
+        self._refuse_another(company_id)
+        if self._is_in_block:
+            refuse_inside_transaction("a store transaction was opened")
+        await self._begin()
+        if self._is_undone:
+            raise Conflict(
+                "Other requests kept changing the same people. Nothing was written; send it again."
+            )
+        transaction = await self._opened()
+        self._is_in_block = True
+        try:
+            yield transaction
+        except BaseException as error:
+            await self.roll_back(error)
+            raise
+        finally:
+            self._is_in_block = False
+        self._holds_writes = True
+
+    async def send_invitations(self, letters: Sequence[InvitationLetter]) -> Sequence[Delivery]:
+        """Mail, after all that was written is committed, with a note that this request must not be begun again."""
+        if self._is_in_block:
+            refuse_inside_transaction()
+        await self._begin()
+        transaction = await self._opened()
+        under_way = attrs.evolve(
+            self._mine(), stage=Stage.UNDER_WAY, lease_until=self._world.clock.now() + MAILING_LEASE
+        )
+        await transaction.save_receipt(under_way)
+        await self._commit(under_way)
+        return await self._world.mailer.send_invitations(letters)
+
+    async def _begin(self) -> None:
+        """Claim the receipt, in a commit of its own so that others see it; nothing when that was done."""
+        if self._kept is not None:
+            return
+        fingerprint = await self._fingerprint()
+        async with self._world.store.reading(self._company_id) as reading:
+            # Whoever has to be told something waits for no writer.
+            self._judge(await reading.receipt(self._receipt_id), fingerprint)
+        async with self._world.store.transaction(self._company_id) as transaction:
+            self._judge(await transaction.receipt(self._receipt_id), fingerprint)
+            now = self._world.clock.now()
+            holder = self._world.entropy.take(_HOLDER_BYTES).hex()
+            claimed = claim(self._receipt_id, fingerprint=fingerprint, holder=holder, now=now)
+            await transaction.purge_receipts(at=now, at_most=PURGED_AT_ONCE)
+            await transaction.save_receipt(claimed)
+        self._kept = claimed
+
+    def _judge(self, kept: Receipt | None, fingerprint: bytes) -> None:
+        if is_answered(kept, fingerprint=fingerprint, now=self._world.clock.now()):
+            raise AnsweredBefore
+
+    async def _opened(self) -> Transaction:
+        """The open transaction, or a new one, in which the receipt is found to be this attempt's still."""
+        if self._transaction is None:
+            opening = self._world.store.transaction(self._company_id)
+            transaction = await self._open.enter_async_context(opening)
+            if not await self._is_ours(transaction):
+                lost = Conflict(
+                    "The request took so long to begin that another with its key has begun. Nothing was written."
+                )
+                await self.roll_back(lost)
+                raise lost
+            self._transaction = transaction
+        return self._transaction
+
+    async def _is_ours(self, transaction: Transaction) -> bool:
+        kept = await transaction.receipt(self._receipt_id)
+        return kept is not None and kept.holder == self._mine().holder
+
+    async def _commit(self, receipt: Receipt) -> None:
+        self._transaction, self._holds_writes = None, False
+        await self._open.aclose()
+        self._kept = receipt
+
+    def _mine(self) -> Receipt:
+        if self._kept is None:
+            raise RuntimeError("a receipt was used before it was claimed")
+        return self._kept
+
+    def _refuse_another(self, company_id: CompanyId) -> None:
+        if company_id != self._company_id:
+            raise RuntimeError("a request that is carried out once is about one company")
+
+
+async def _refuse() -> bytes:
+    raise RuntimeError("a request that is over was carried out")
+
+
+class _StoreOfOne:
+    """The `Store` of one request."""
+
+    def __init__(self, run: Once, store: Store) -> None:
+        self.reading = run.reading
+        self.transaction = run.transaction
+        self.check = store.check
+
+
+class _MailerOfOne:
+    """The `Mailer` of one request."""
+
+    def __init__(self, run: Once) -> None:
+        self.send_invitations = run.send_invitations
+
+
+class _Unsettled(Exception):
+    """Thrown into a transaction to end it."""
