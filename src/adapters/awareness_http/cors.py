@@ -13,10 +13,10 @@ from awareness_http.errors import HeaderPairs
 
 _ORIGIN = re.compile(r"https?://[^/?#\s@,]+")
 _EXPOSED: Final = (
-    b"Allow, RateLimit-Limit, RateLimit-Policy, RateLimit-Remaining, RateLimit-Reset, Retry-After, "
-    b"WWW-Authenticate, X-Request-Id"
+    b"Allow, Idempotency-Replayed, RateLimit-Limit, RateLimit-Policy, RateLimit-Remaining, RateLimit-Reset, "
+    b"Retry-After, WWW-Authenticate, X-Request-Id"
 )
-_ACCEPTED: Final = b"Authorization, Content-Type, X-Api-Key, X-Request-Id"
+_ACCEPTED: Final = b"Authorization, Content-Type, Idempotency-Key, X-Api-Key, X-Request-Id"
 _PREFLIGHT_SECONDS: Final = b"600"
 _VARY: Final = (b"vary", b"Origin")
 

@@ -22,10 +22,12 @@ REFUSALS: Final[Mapping[int, str]] = {
     403: "`INSUFFICIENT_SCOPE`: the key may not do this; the message names the scope.",
     404: "`NOT_FOUND`: there is no such thing in the key's own company.",
     408: "`REQUEST_TIMEOUT`: nothing of the body arrived for 10 seconds.",
-    409: "`CONFLICT`: other requests kept changing the same people; nothing was written. In a sync also "
+    409: "`CONFLICT`: other requests kept changing the same people, and nothing was written; or an earlier request "
+    "with the same `Idempotency-Key` is under way, then with `Retry-After`, or was interrupted. In a sync also "
     "`MASS_DEACTIVATION_BLOCKED`, with `planned_deactivations` and `summary`.",
     413: "`PAYLOAD_TOO_LARGE`: the body is larger than 1 MiB; for a sync, than 64 MiB of JSON or 512 MiB of lines.",
     415: "`UNSUPPORTED_MEDIA_TYPE`: the body is not plain JSON in UTF-8.",
+    422: "`IDEMPOTENCY_KEY_REUSED`: the `Idempotency-Key` was used for another body or query in the last 24 hours.",
     429: "`RATE_LIMIT_EXCEEDED`: the quota is used up; `Retry-After` says for how long.",
     500: "`INTERNAL_ERROR`: our fault; tell us the `X-Request-Id`.",
     503: "`SERVICE_UNAVAILABLE`: the database cannot be reached; `Retry-After` says when to try again.",

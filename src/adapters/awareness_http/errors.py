@@ -19,10 +19,12 @@ from awareness_core.errors import (
     Conflict,
     ConstraintViolated,
     Fault,
+    IdempotencyKeyReused,
     InsufficientScope,
     MassDeactivationBlocked,
     NotFound,
     RateLimitExceeded,
+    StillRunning,
     StoreUnavailable,
     ValidationFailed,
 )
@@ -115,10 +117,12 @@ STATUSES: Mapping[type[AwarenessError], int] = MappingProxyType(
         BodyTimeout: 408,
         Conflict: 409,
         ConstraintViolated: 409,
+        StillRunning: 409,
         MassDeactivationBlocked: 409,
         PayloadTooLarge: 413,
         UrlTooLong: 414,
         UnsupportedMediaType: 415,
+        IdempotencyKeyReused: 422,
         RateLimitExceeded: 429,
         HeadersTooLarge: 431,
         Unexpected: 500,
@@ -152,7 +156,7 @@ def headers_of(refusal: AwarenessError) -> HeaderPairs:
             return ((b"www-authenticate", b"Bearer"),)
         case MethodNotAllowed():
             return ((b"allow", refusal.allowed.encode()),)
-        case RateLimitExceeded():
+        case RateLimitExceeded() | StillRunning():
             return ((b"retry-after", b"%d" % refusal.retry_after),)
         case StoreUnavailable():
             return ((b"retry-after", b"%d" % RETRY_WHEN_UNAVAILABLE),)

@@ -2,8 +2,9 @@
 
 Litestar runs no middleware on an unknown path or method, so what must never be missing is decided here, in this order:
 the head is fit to be read; below /api/ the key is good (401), its quota lasts (429); the path (404) and its method
-(405) exist; the key may do it (403); the query is right (400). Only then does Litestar see the request, and reads its
-body through a guard. What comes out of there, a refusal or an error nobody thought of, is answered in the one form.
+(405) exist; the key may do it (403); the query and the `Idempotency-Key` are right (400). Only then does Litestar see
+the request, and reads its body through a guard. What comes out of there, a refusal or an error nobody thought of, is
+answered in the one form.
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ from awareness_http.calls import Call, put_call
 from awareness_http.cors import CrossOrigin
 from awareness_http.errors import Unexpected, as_refusal
 from awareness_http.exchange import Exchange
+from awareness_http.idempotency import FingerprintedBody, read_idempotency_key, receipt_id_of
 from awareness_http.metrics import Metrics
 from awareness_http.paths import Nothing, Operation, PathTable
 from awareness_http.queries import take_query
+from awareness_http.repeats import Repeatable
 from awareness_http.request_head import RequestHead, head_refusal, read_head
 from awareness_http.request_ids import choose_request_id
 
@@ -107,12 +110,22 @@ class Gateway:
         if exchange.caller is None:
             exchange.allowance = await self._allowance(exchange, self._address(scope, head))
         else:
-            put_call(scope, self._admitted(exchange.caller, operation, scope))
+            call = self._admitted(exchange.caller, operation, scope)
+            key = read_idempotency_key(head) if exchange.method == "POST" else None
+            if key is not None:
+                fingerprinted = FingerprintedBody(receive, head, scope["query_string"], media=operation.media)
+                repeatable = Repeatable(receipt_id_of(key, exchange.method, path), fingerprinted)
+                body = self._guarded(fingerprinted, head, operation)
+                await repeatable.answer(self.app, scope, body, exchange.send, call=call)
+                return
+            put_call(scope, call)
         if exchange.method == "HEAD":
             # A copy: the scope is the server's, which may log it.
             scope = cast("HTTPScope", {**scope, "method": "GET"})
-        body = GuardedBody(receive, head, media=operation.media, idle_seconds=self.idle_seconds)
-        await self.app(scope, body, exchange.send)
+        await self.app(scope, self._guarded(receive, head, operation), exchange.send)
+
+    def _guarded(self, receive: Receive, head: RequestHead, operation: Operation) -> GuardedBody:
+        return GuardedBody(receive, head, media=operation.media, idle_seconds=self.idle_seconds)
 
     def _admitted(self, caller: Caller, operation: Operation, scope: HTTPScope) -> Call:
         if operation.scope is not None:

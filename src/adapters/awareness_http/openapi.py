@@ -1,8 +1,8 @@
 """The OpenAPI document: Litestar's, made from the routes and the wire types, and finished with what it has no word for.
 
 Litestar contributes paths, operations, bodies and answers; the schemas are msgspec's of the same types that bodies are
-read by and answers encoded from. Added here: query parameters, the headers of every answer, and that bodies take no
-unknown field. Nothing is written by hand that a type says.
+read by and answers encoded from. Added here: query parameters, the headers of every answer, what a POST may be repeated
+by, and that bodies take no unknown field. Nothing is written by hand that a type says.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from litestar.routes import HTTPRoute
 from litestar.typing import FieldDefinition
 
 from awareness_http.bodies import Media
-from awareness_http.declarations import BULK_BODY, EXAMPLES
+from awareness_http.declarations import BULK_BODY, EXAMPLES, REFUSALS
+from awareness_http.idempotency import IDEMPOTENCY_KEY, KEY_PATTERN, MAX_KEY_LENGTH
 from awareness_http.paths import OPERATION, Operation
 from awareness_http.wire.refusals import ErrorResponse
 
@@ -52,14 +53,29 @@ _HEADERS: Final[Mapping[str, tuple[str, str]]] = {
     "RateLimit-Reset": ("integer", "Seconds until the window ends."),
     "RateLimit-Policy": ("string", "Limit and window in seconds, such as `600;w=900`."),
     "X-Request-Id": ("string", "Yours if you sent one, else a new one; the log has it too."),
+    "Idempotency-Replayed": ("string", "`true` when an earlier answer is given again."),
     "Retry-After": ("integer", "Seconds to wait before the next try."),
     "WWW-Authenticate": ("string", "The scheme to authenticate with: `Bearer`."),
 }
 _ON_EVERY_ANSWER: Final = tuple(_HEADERS)[:5]
 _ON_STATUS: Final[Mapping[str, str]] = {
     "401": "WWW-Authenticate",
+    "409": "Retry-After",
     "429": "Retry-After",
     "503": "Retry-After",
+}
+
+_NOT_ON_EACH: Final = frozenset({"Idempotency-Replayed", "Retry-After"})
+_REPEATABLE: Final = (409, 422)
+"""How a request with an `Idempotency-Key` may be refused for it, beside 400."""
+
+_IDEMPOTENCY_KEY: Final[Mapping[str, Any]] = {
+    "name": IDEMPOTENCY_KEY,
+    "in": "header",
+    "required": False,
+    "description": "A name of your own for this request. Sent again with the same key, body and query, it is not "
+    "carried out again: for 24 hours it is answered as the first time, with `Idempotency-Replayed: true`.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH, "pattern": KEY_PATTERN},
 }
 
 
@@ -111,9 +127,16 @@ def describe(app: Litestar) -> bytes:
     document: dict[str, Any] = app.openapi_schema.to_schema()
     components = _components(app.plugins.get(WireSchemas).kinds | _bulk_kinds(app))
     refusals: dict[str, Any] = {}
-    for operation, handler in _operations(app, document):
+    for path, operation, handler in _operations(app, document):
         declared: Operation = handler.opt.get(OPERATION, Operation())
         operation["parameters"] = [*operation.get("parameters", ()), *_parameters(declared.query)]
+        if _is_repeatable(path, handler):
+            operation["parameters"].append(_IDEMPOTENCY_KEY)
+            operation["responses"]["200"]["headers"] = {
+                "Idempotency-Replayed": _header("Idempotency-Replayed")
+            }
+            for status in _REPEATABLE:
+                operation["responses"].setdefault(str(status), _refusal(status))
         operation["responses"] = {
             status: _shared(status, answer, refusals) for status, answer in operation["responses"].items()
         }
@@ -129,21 +152,23 @@ def describe(app: Litestar) -> bytes:
         "schemas": components,
         "responses": refusals,
         "headers": {
-            name: {"description": meaning, "schema": {"type": kind}}
+            name: {"description": meaning, "required": name not in _NOT_ON_EACH, "schema": {"type": kind}}
             for name, (kind, meaning) in _HEADERS.items()
         },
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=1)
 
 
-def _operations(app: Litestar, document: dict[str, Any]) -> Iterator[tuple[dict[str, Any], HTTPRouteHandler]]:
-    """Each operation of the document with the handler that it describes."""
+def _operations(
+    app: Litestar, document: dict[str, Any]
+) -> Iterator[tuple[str, dict[str, Any], HTTPRouteHandler]]:
+    """Each operation of the document with its path and the handler that it describes."""
     for route in app.routes:
         if isinstance(route, HTTPRoute) and route.path_format in document["paths"]:
             for method, (handler, _) in route.route_handler_map.items():
                 operation = document["paths"][route.path_format].get(str(method).lower())
                 if operation is not None:
-                    yield operation, handler
+                    yield route.path_format, operation, handler
 
 
 def _bulk_kinds(app: Litestar) -> dict[str, type]:
@@ -170,11 +195,24 @@ def _bulk_body(kind: type, media: Sequence[Media]) -> dict[str, Any]:
 def _shared(status: str, answer: dict[str, Any], refusals: dict[str, Any]) -> dict[str, Any]:
     """`answer` with its headers; a refusal, which looks the same everywhere, as a reference to the only one."""
     names = [*_ON_EVERY_ANSWER, *([_ON_STATUS[status]] if status in _ON_STATUS else ())]
-    answer["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+    answer["headers"] = {name: _header(name) for name in names} | answer.get("headers", {})
     if _content(answer)["schema"].get("$ref") != _REFERENCE.format(name=ErrorResponse.__name__):
         return answer
     refusals[f"Refusal{status}"] = answer
     return {"$ref": f"#/components/responses/Refusal{status}"}
+
+
+def _header(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/headers/{name}"}
+
+
+def _is_repeatable(path: str, handler: HTTPRouteHandler) -> bool:
+    return path.startswith("/api/") and "POST" in handler.http_methods
+
+
+def _refusal(status: int) -> dict[str, Any]:
+    schema = {"$ref": _REFERENCE.format(name=ErrorResponse.__name__)}
+    return {"description": REFUSALS[status], "content": {"application/json": {"schema": schema}}}
 
 
 def _content(answer: dict[str, Any]) -> dict[str, Any]:

@@ -27,6 +27,7 @@ _WANTED = frozenset(
         b"content-length",
         b"content-type",
         b"host",
+        b"idempotency-key",
         b"origin",
         b"transfer-encoding",
         b"x-api-key",
