@@ -22,9 +22,10 @@ from awareness_http.strict_json import parse_json
 from awareness_http.typed_reader import take
 from awareness_http.wire.synchronising import MAX_LINES, MAX_RECORDS, SyncOptions
 
-_LINES_AT_ONCE: Final = 2500
+_LINES_AT_ONCE: Final = 1000
 """Some ten milliseconds' work, after which other requests have their turn."""
 
+_BEGINNING: Final = 1024
 _MAX_LINE: Final = 64 * 1024
 _RECORDS: Final = "employees"
 
@@ -127,19 +128,26 @@ def _split(body: bytes) -> tuple[list[msgspec.Raw], dict[str, object]]:
     """The records of a body, unread, and the rest of it, read strictly."""
     try:
         array = bytes(_members(body)[_RECORDS])
+        # Each of them is a part of `array`, not a copy.
         records = _elements(array)
     except (msgspec.MsgspecError, KeyError, RecursionError):
         raise ValidationFailed(_envelope_faults(parse_json(body))) from None
     # The rest is read with the records taken out, which is what makes it short. Where the same text stands elsewhere
     # too, one of the two is taken out, and the other is seen by the strict reader.
-    before, _, after = body.partition(array)
-    envelope = parse_json(before + b"[]" + after)
+    start = _place_of(array, body)
+    envelope = parse_json(body[:start] + b"[]" + body[start + len(array) :])
     if not isinstance(envelope, dict):
         raise ValidationFailed(_envelope_faults(envelope))
     if len(records) > MAX_RECORDS:
         message = f"has {len(records)} records; at most {MAX_RECORDS} are allowed, or a million line by line"
         raise ValidationFailed([Fault(field=_RECORDS, code="too_many", message=message)])
     return records, envelope
+
+
+def _place_of(array: bytes, body: bytes) -> int:
+    # Nearly always it stands where its beginning stands first, and a search for so long a text takes its time.
+    start = body.find(array[:_BEGINNING])
+    return start if body.startswith(array, start) else body.index(array)
 
 
 def _envelope_faults(value: object) -> list[Fault]:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from awareness_core.ports import Ports
+from awareness_server.garbage import look_seldom
 from awareness_server.http_server import AsgiApp, stop_with_parent
 from awareness_server.logs import configure_logs
 from awareness_server.setting_sources import load_settings
@@ -55,4 +56,6 @@ def _living_application(settings: Settings) -> AsgiApp:
         async with checked(built, settings):
             yield
 
-    return application(built.ports, settings, lifespan=life)
+    app = application(built.ports, settings, lifespan=life)
+    look_seldom()
+    return app

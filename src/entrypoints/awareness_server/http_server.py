@@ -22,6 +22,7 @@ from typing import Any
 import attrs
 
 from awareness_server.exit_codes import CommandFailed, ExitCode
+from awareness_server.garbage import look_seldom
 from awareness_server.logs import granian_log_config, granian_log_level
 
 AsgiApp = Callable[..., Awaitable[None]]
@@ -78,6 +79,7 @@ async def serve_app(app: AsgiApp, address: Address, *, on_ready: Callable[[], No
     from granian.log import LogLevels
     from granian.server.embed import Server
 
+    look_seldom()
     server = Server(
         app,
         address=address.ip,

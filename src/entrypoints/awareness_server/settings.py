@@ -38,6 +38,9 @@ class Settings:
     mail_folder: Path | None = _setting(  # noqa: RUF009 (makes a field, as attrs.field does)
         None, checks.folder, "a folder to write mails to instead of sending them, for development"
     )
+    smtp_connections: int = _setting(
+        8, checks.whole_number(1, 50), "how many connections one call to invite people opens at most"
+    )
     limits_url: str | None = _secret(
         None, checks.limits_url, "a Redis or Valkey that counts the quota for all processes"
     )

@@ -153,7 +153,12 @@ def _mailer(settings: Settings) -> Mailer:
     from awareness_smtp import FileMailer, NoMailer, SmtpMailer
 
     if settings.smtp_url:
-        return SmtpMailer(settings.smtp_url, settings.mail_from or "", login_url=settings.public_url)
+        return SmtpMailer(
+            settings.smtp_url,
+            settings.mail_from or "",
+            login_url=settings.public_url,
+            connections=settings.smtp_connections,
+        )
     if settings.mail_folder:
         named = {} if settings.mail_from is None else {"sender": settings.mail_from}
         return FileMailer(settings.mail_folder, login_url=settings.public_url, **named)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -58,7 +59,8 @@ async def synchronise_people(scope: Scope, request: Request[Any, Any, Any]) -> S
         return StreamedAnswer(_as_lines(spool, totals), content_type=NDJSON)
     if call.query.faults or call.query.fields:
         raise ValidationFailed([*call.query.faults, *_misplaced(call.query)])
-    payload = JsonPayload(await request.body())
+    # Not `request.body()`, which would keep the whole of it until the answer is sent.
+    payload = await asyncio.to_thread(JsonPayload, b"".join([part async for part in request.stream()]))
     spool, totals = await _run(call, payload, payload.options)
     return StreamedAnswer(_as_json(spool, totals), content_type=JSON)
 

@@ -37,13 +37,13 @@ class SqliteConnection:
         """See `Connection`."""
         ready = compiled(statement)
         found: list[Value] = []
+        await self._let_others_run()
         try:
             cursor = self._driver.execute(ready.sql, ready.arguments(parameters))
             with contextlib.closing(cursor):
                 while rows := cursor.fetchmany(_ROWS_AT_ONCE):
                     found.extend(map(read, rows))
                     await self._let_others_run()
-            await self._let_others_run()
         except sqlite3.Error as error:
             refuse(error, self._path)
         return found
@@ -63,11 +63,11 @@ class SqliteConnection:
         arguments = ready.arguments_of_each(rows)
         written = 0
         while batch := list(islice(arguments, _ROWS_AT_ONCE)):
+            await self._let_others_run()
             try:
                 written += self._driver.executemany(ready.sql, batch).rowcount
             except sqlite3.Error as error:
                 refuse(error, self._path)
-            await self._let_others_run()
         return written
 
     @contextlib.asynccontextmanager
