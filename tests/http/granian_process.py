@@ -77,9 +77,10 @@ class Served:
 
 @contextlib.contextmanager
 def serving(migrated: Path, folder: Path, *, mail_seconds: float = 0.0) -> Iterator[Served]:
-    """Serve on a free port of this machine until the block ends."""
+    """Serve on a free port of this machine until the block ends; what an earlier server left in `folder` is there."""
     database, log = folder / "served.db", folder / "granian.log"
-    shutil.copy(migrated, database)
+    if not database.exists():
+        shutil.copy(migrated, database)
     environment = {**os.environ, DATABASE: str(database), MAIL_SECONDS: str(mail_seconds)}
     # Granian shares its port with us, who keep it from everybody else but never listen.
     with socket.socket() as claim, log.open("w") as stderr:
