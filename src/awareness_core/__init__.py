@@ -6,7 +6,7 @@ This is what an embedding program imports. It touches no network, no file, no cl
 
 from awareness_core.absent import ABSENT
 from awareness_core.api_keys import ApiKey, Caller, Scope, authorise
-from awareness_core.campaigns import Campaign, CampaignQuery, CampaignState
+from awareness_core.campaigns import Campaign, CampaignQuery, CampaignState, CampaignTelling, Difficulty
 from awareness_core.emails import EmailAddress, InvalidEmail, parse_email
 from awareness_core.employees import Access, Action, Employee, EmployeeRecord, EmployeeState, Presence, access
 from awareness_core.errors import (
@@ -21,23 +21,40 @@ from awareness_core.errors import (
     StoreUnavailable,
     ValidationFailed,
 )
+from awareness_core.interactions import VerdictRules
 from awareness_core.invitations import InvitationReport, InvitationResult, InvitationStatus, Reason
-from awareness_core.kpis import Funnel, Rate, Step, rate, tally
+from awareness_core.kpis import Funnel, MachineSteps, Rate, Response, Step, rate, tally
 from awareness_core.pages import Page, PageRequest
 from awareness_core.periods import Period
 from awareness_core.ports import EmployeeQuery, Ports
 from awareness_core.quota import QuotaDecision, QuotaPolicy
+from awareness_core.recipients import Progress, Recipient
 from awareness_core.records import InvalidRecord, RawEmployee, check_record
+from awareness_core.results_check import EventTelling, RawEvent, RefusedLine, check_event
+from awareness_core.results_plan import ImportSummary
 from awareness_core.sectors import Sector, SectorReference
 from awareness_core.sync_plan import SyncError, SyncItem, SyncSummary, SyncWarning
 from awareness_core.tenants import Company, CompanyId, Language
 from awareness_core.use_cases.check_access import check_access
 from awareness_core.use_cases.create_company import create_company
 from awareness_core.use_cases.deactivate import deactivate
+from awareness_core.use_cases.import_results import (
+    ImportOutcome,
+    LineFailure,
+    ResultsPayload,
+    import_results,
+)
 from awareness_core.use_cases.invite import invite, preview_invitations
 from awareness_core.use_cases.issue_api_key import IssuedKey, issue_api_key
 from awareness_core.use_cases.list_campaigns import list_campaigns
 from awareness_core.use_cases.provision import SyncReport, provision
+from awareness_core.use_cases.read_campaigns import (
+    CampaignView,
+    RecipientView,
+    all_recipients,
+    get_campaign,
+    list_recipients,
+)
 from awareness_core.use_cases.read_employees import EmployeeView, get_employee, list_employees
 from awareness_core.use_cases.record_first_login import record_first_login
 
@@ -52,17 +69,23 @@ __all__ = [
     "Campaign",
     "CampaignQuery",
     "CampaignState",
+    "CampaignTelling",
+    "CampaignView",
     "Company",
     "CompanyId",
     "Conflict",
+    "Difficulty",
     "EmailAddress",
     "Employee",
     "EmployeeQuery",
     "EmployeeRecord",
     "EmployeeState",
     "EmployeeView",
+    "EventTelling",
     "Fault",
     "Funnel",
+    "ImportOutcome",
+    "ImportSummary",
     "InsufficientScope",
     "InvalidEmail",
     "InvalidRecord",
@@ -71,6 +94,8 @@ __all__ = [
     "InvitationStatus",
     "IssuedKey",
     "Language",
+    "LineFailure",
+    "MachineSteps",
     "MassDeactivationBlocked",
     "NotFound",
     "Page",
@@ -78,12 +103,19 @@ __all__ = [
     "Period",
     "Ports",
     "Presence",
+    "Progress",
     "QuotaDecision",
     "QuotaPolicy",
     "Rate",
     "RateLimitExceeded",
     "RawEmployee",
+    "RawEvent",
     "Reason",
+    "Recipient",
+    "RecipientView",
+    "RefusedLine",
+    "Response",
+    "ResultsPayload",
     "Scope",
     "Sector",
     "SectorReference",
@@ -95,17 +127,23 @@ __all__ = [
     "SyncSummary",
     "SyncWarning",
     "ValidationFailed",
+    "VerdictRules",
     "access",
+    "all_recipients",
     "authorise",
     "check_access",
+    "check_event",
     "check_record",
     "create_company",
     "deactivate",
+    "get_campaign",
     "get_employee",
+    "import_results",
     "invite",
     "issue_api_key",
     "list_campaigns",
     "list_employees",
+    "list_recipients",
     "parse_email",
     "preview_invitations",
     "provision",

@@ -10,11 +10,20 @@ from typing import NewType
 
 import attrs
 
-from awareness_core.kpis import Funnel
+from awareness_core.errors import Fault, ValidationFailed
+from awareness_core.kpis import Funnel, MachineSteps
 from awareness_core.pages import PageRequest
 from awareness_core.periods import Period
 
 CampaignId = NewType("CampaignId", str)
+
+
+class Difficulty(enum.Enum):
+    """How hard the lure is to see through, as the NIST Phish Scale ranks them."""
+
+    EASY = "easy"
+    MODERATE = "moderate"
+    DIFFICULT = "difficult"
 
 
 class CampaignState(enum.Enum):
@@ -47,7 +56,11 @@ TRANSITIONS: Mapping[CampaignState, frozenset[CampaignState]] = MappingProxyType
 
 @attrs.frozen(kw_only=True)
 class Campaign:
-    """One campaign with its counters. All times are aware, in UTC; a draft may have neither start nor end."""
+    """One campaign with its counters. All times are aware, in UTC; a draft may have neither start nor end.
+
+    `external_id` is what the tool that ran it calls it. `funnel` leaves out what machines did; `machine_steps`
+    is what it would add.
+    """
 
     id: CampaignId
     name: str
@@ -56,6 +69,21 @@ class Campaign:
     starts_at: datetime | None = None
     ends_at: datetime | None = None
     funnel: Funnel = Funnel()
+    external_id: str | None = None
+    difficulty: Difficulty | None = None
+    machine_steps: MachineSteps = MachineSteps()
+
+    @property
+    def funnel_with_machine(self) -> Funnel:
+        """The counts if what machines did counted like what people did."""
+        added = self.machine_steps
+        return attrs.evolve(
+            self.funnel,
+            sent=self.funnel.sent + added.sent,
+            opened=self.funnel.opened + added.opened,
+            clicked=self.funnel.clicked + added.clicked,
+            submitted=self.funnel.submitted + added.submitted,
+        )
 
     @property
     def listed_at(self) -> datetime:
@@ -70,6 +98,55 @@ class CampaignQuery:
     period: Period
     state: CampaignState | None = None
     page: PageRequest = PageRequest()
+
+
+@attrs.frozen(kw_only=True)
+class CampaignTelling:
+    """What a tool says of a campaign it runs. A moment or a difficulty that is None was not told."""
+
+    external_id: str
+    name: str
+    state: CampaignState
+    created_at: datetime | None = None
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+    difficulty: Difficulty | None = None
+
+
+def retold(known: Campaign, telling: CampaignTelling) -> Campaign:
+    """`known` with what `telling` says; what was not told stays.
+
+    A state that `known` is past already stays too: tellings may arrive late, and twice. Raises `ValidationFailed` when
+    the campaign would end before it starts.
+    """
+    campaign = attrs.evolve(
+        known,
+        name=telling.name,
+        state=telling.state if can_reach(known.state, telling.state) else known.state,
+        created_at=telling.created_at or known.created_at,
+        starts_at=telling.starts_at or known.starts_at,
+        ends_at=telling.ends_at or known.ends_at,
+        difficulty=telling.difficulty or known.difficulty,
+        external_id=telling.external_id,
+    )
+    if (
+        campaign.starts_at is not None
+        and campaign.ends_at is not None
+        and campaign.ends_at < campaign.starts_at
+    ):
+        message = "the campaign would end before it starts"
+        raise ValidationFailed([Fault(field="campaign", code="reversed_period", message=message)])
+    return campaign
+
+
+def can_reach(current: CampaignState, following: CampaignState) -> bool:
+    """Whether a campaign in `current` can be in `following` later, after however many changes."""
+    reachable, waiting = {current}, [current]
+    while waiting:
+        fresh = TRANSITIONS[waiting.pop()] - reachable
+        reachable |= fresh
+        waiting.extend(fresh)
+    return following in reachable
 
 
 def may_become(current: CampaignState, following: CampaignState) -> bool:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from datetime import datetime, timedelta
 from types import MappingProxyType
 
 import attrs
@@ -57,12 +58,61 @@ class Funnel:
 
 
 @attrs.frozen(kw_only=True)
+class MachineSteps:
+    """How many more recipients would have come to each step if what machines did counted."""
+
+    sent: int = 0
+    opened: int = 0
+    clicked: int = 0
+    submitted: int = 0
+
+
+@attrs.frozen(kw_only=True)
 class Rate:
     """A share in percent, 0..100, two decimals, with its 95 % Wilson score interval `low..high`."""
 
     percent: float
     low: float
     high: float
+
+
+@attrs.frozen(kw_only=True)
+class ReportTimes:
+    """When the recipients of a campaign reported it: first, how many had clicked by then, how long each took.
+
+    `delays` has no order. It leaves out reporters of whom nothing earlier than the report is known.
+    """
+
+    first_at: datetime | None = None
+    clicked_before: int = 0
+    delays: Sequence[timedelta] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Response:
+    """How fast a campaign was noticed; all None while nobody has reported it.
+
+    `spared` is the share of recipients who had not clicked when the first report came: whom an alarm would still reach.
+    """
+
+    first_report_at: datetime | None = None
+    median_delay: timedelta | None = None
+    spared: Rate | None = None
+
+
+def response(times: ReportTimes, total: int) -> Response:
+    """How fast a campaign with `total` recipients was noticed.
+
+    Of an even number of delays the median is the mean of the middle two.
+    """
+    if times.first_at is None:
+        return Response()
+    ordered = sorted(times.delays)
+    middle = len(ordered) // 2
+    median = (ordered[middle] + ordered[~middle]) / 2 if ordered else None
+    return Response(
+        first_report_at=times.first_at, median_delay=median, spared=rate(total - times.clicked_before, total)
+    )
 
 
 def reached(observed: AbstractSet[Step]) -> frozenset[Step]:

@@ -16,14 +16,18 @@ from typing import Protocol
 import attrs
 
 from awareness_core.api_keys import ApiKey, ApiKeyId, PublicId
-from awareness_core.campaigns import Campaign, CampaignQuery
+from awareness_core.campaign_events import Event, EventKey
+from awareness_core.campaigns import Campaign, CampaignId, CampaignQuery
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Access, Employee, EmployeeChange, EmployeeId, EmployeeState
+from awareness_core.kpis import ReportTimes
 from awareness_core.pages import Page, PageRequest
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.quota import QuotaPolicy, QuotaUse
 from awareness_core.receipts import Receipt, ReceiptId
+from awareness_core.recipients import Recipient
 from awareness_core.records import Glance, UnchangedPerson
+from awareness_core.results_plan import ResultChanges
 from awareness_core.sectors import Sector, SectorId
 from awareness_core.tenants import Company, CompanyId, Language
 
@@ -142,6 +146,44 @@ class Reading(Protocol):
     async def list_campaigns(self, query: CampaignQuery) -> Page[Campaign]:
         """One page, sorted by `listed_at` descending, then id descending."""
 
+    async def campaign(self, campaign_id: CampaignId) -> Campaign | None:
+        """The campaign of that id."""
+
+    async def campaign_by_external_id(self, external_id: str) -> Campaign | None:
+        """The campaign that its tool calls so."""
+
+    async def report_times(self, campaign_id: CampaignId) -> ReportTimes:
+        """When its recipients reported it; nothing when there is no such campaign."""
+
+    async def recipients(
+        self, campaign_id: CampaignId, email_keys: Collection[EmailKey]
+    ) -> Sequence[Recipient]:
+        """Those of its recipients with one of these addresses; in any order."""
+
+    async def list_recipients(self, campaign_id: CampaignId, page: PageRequest) -> Page[Recipient]:
+        """One page of its recipients, sorted by the key of the address."""
+
+    async def recipients_after(
+        self, campaign_id: CampaignId, email_key: EmailKey | None, *, limit: int
+    ) -> Sequence[Recipient]:
+        """The first `limit` recipients behind that address in the same order, or from the beginning."""
+
+    async def events(
+        self,
+        campaign_id: CampaignId,
+        *,
+        keys: Collection[EventKey] = (),
+        recipients: Collection[EmailKey] = (),
+        places: Collection[str] = (),
+    ) -> Sequence[Event]:
+        """Its events with one of these keys, recipients or places (`campaign_events.place_of`).
+
+        Each once, in any order.
+        """
+
+    async def recipients_active_after(self, campaign_id: CampaignId, moment: datetime) -> Sequence[EmailKey]:
+        """To whom something happened later than that; each once, in any order."""
+
     async def temporary_passwords(self, employee_id: EmployeeId) -> Sequence[TemporaryPassword]:
         """Those kept for one employee, expired ones included; newest first."""
 
@@ -180,7 +222,16 @@ class Transaction(Reading, Protocol):
         """Destroy the temporary passwords of these employees."""
 
     async def save_campaigns(self, campaigns: Sequence[Campaign]) -> None:
-        """Insert campaigns or replace them by id."""
+        """Insert campaigns or replace them by id.
+
+        Raises `ConstraintViolated` when another campaign of the company has an `external_id` of them.
+        """
+
+    async def save_results(self, campaign_id: CampaignId, changes: ResultChanges) -> None:
+        """Write all of it, or raise and write none. Events and recipients are replaced by key.
+
+        Raises `ConstraintViolated` when the campaign does not exist.
+        """
 
     async def save_receipt(self, receipt: Receipt, *, answer: Iterable[bytes] = ()) -> None:
         """Insert a receipt with its answer, or replace both by id. The parts of `answer` are not held all at once."""

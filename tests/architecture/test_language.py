@@ -22,7 +22,7 @@ FRENCH = re.compile(
     | statut | statut_envoi | entreprise | entreprise_id | acces
     | destinataires? | evenements? | inscriptions? | formation_id | formation_external_id
     | difficulte | facile | moyenne | difficile
-    | date_debut | date_fin | (?:derniere|premiere)_\w+ | \w+_machine
+    | date_debut | date_fin | (?:derniere|premiere)_\w+ | interactions_machine
     | taux_\w+ | intervalle(?:_\w+)? | envoyes? | erreurs? | ouverts? | cliques? | soumis | signales?
     | envoye_at | ouvert_at | clique_at | soumis_at | signale_at | survenu_at | calcule_at | delai_\w+ | temps_passe_s
     | brouillon | planifiee | en_cours | en_pause | terminee | annulee | actif | archive_le | en_attente | connecte

@@ -11,7 +11,7 @@ from typing import Protocol, TypedDict, Unpack
 
 import attrs
 
-from awareness_core.campaigns import Campaign, CampaignId, CampaignState
+from awareness_core.campaigns import Campaign, CampaignId, CampaignState, Difficulty
 from awareness_core.emails import EmailAddress, parse_email
 from awareness_core.employees import Employee, EmployeeChange, EmployeeId, EmployeeState, InvitationHistory
 from awareness_core.kpis import Funnel
@@ -127,6 +127,8 @@ class CampaignFields(TypedDict, total=False):
     starts_at: datetime | None
     ends_at: datetime | None
     funnel: Funnel
+    external_id: str | None
+    difficulty: Difficulty | None
 
 
 def campaign(number: int, **fields: Unpack[CampaignFields]) -> Campaign:

@@ -10,6 +10,8 @@ import pytest
 from sqlalchemy import Table, delete, func, insert, literal, select, update
 
 from awareness_core.errors import StoreUnavailable
+from awareness_core.kpis import Step
+from awareness_core.results_plan import ResultChanges
 from awareness_core.sectors import Sector, SectorId
 from awareness_sql import DatabaseUnfit, SqlStorage, open_storage
 from awareness_sql.crossings import ADDRESSES_HELD_BY_OTHER_COMPANIES, API_KEYS_BY_PUBLIC_ID
@@ -22,6 +24,7 @@ from tests.contracts.postgres_database import PlacedDatabase, open_postgres
 from tests.contracts.postgres_server import OWNER, PASSWORD, SERVICE, make_url, psql
 from tests.contracts.storages import ACME, GLOBEX, campaign, hired, password, person, receipt
 from tests.contracts.test_api_keys import api_key
+from tests.core.tellings import happened, targeted
 
 pytestmark = pytest.mark.anyio
 
@@ -31,12 +34,15 @@ DEPENDENTS = (
     "receipts",
     "temporary_passwords",
     "api_keys",
+    "campaign_events",
+    "recipients",
     "campaigns",
     "employees",
     "sectors",
     "companies",
 )
 OPERATORS = {"companies", "api_keys"}
+RESULTS = ResultChanges(new_recipients=[targeted("a")], new_events=[happened("a", Step.SENT).event])
 THEIRS = person(1, email="theirs@globex.example", sector_id=SectorId(1))
 
 
@@ -54,6 +60,7 @@ async def both(postgres: PlacedDatabase) -> AsyncIterator[SqlStorage]:
                 )
                 await transaction.record_attempts([password(someone)])
                 await transaction.save_campaigns([campaign(1)])
+                await transaction.save_results(campaign(1).id, RESULTS)
                 await transaction.save_receipt(receipt(), answer=[b"answer"])
         yield storage
 

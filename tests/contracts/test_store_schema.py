@@ -241,5 +241,16 @@ def _definitions(path: Path) -> dict[str, str]:
 
 
 def _without_order(sql: str) -> str:
-    """A definition with its clauses sorted, as their order means nothing and Alembic has its own."""
-    return "\n".join(sorted(line.strip(" \t,") for line in sql.splitlines()))
+    """A definition with its clauses sorted, as their order means nothing and Alembic has its own.
+
+    SQLite writes a column that was added later behind all others, on one line.
+    """
+    head, _, clauses = sql.partition("(")
+    depth, parts = 0, [""]
+    for character in clauses.rpartition(")")[0]:
+        depth += (character == "(") - (character == ")")
+        if character == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return "\n".join([head.strip(), *sorted(" ".join(part.split()) for part in parts)])

@@ -10,13 +10,16 @@ from typing import Any
 import attrs
 import pytest
 
-from awareness_core.campaigns import CampaignQuery, CampaignState
+from awareness_core.campaigns import CampaignId, CampaignQuery, CampaignState
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Access, EmployeeState
 from awareness_core.errors import ConstraintViolated
+from awareness_core.kpis import Step
+from awareness_core.pages import PageRequest
 from awareness_core.periods import Period
 from awareness_core.ports import EmployeeQuery, Reading, RosterEntry, Transaction
 from awareness_core.records import fingerprint_of
+from awareness_core.results_plan import ResultChanges
 from awareness_core.sectors import Sector, SectorId
 from tests.contracts.storages import (
     ACME,
@@ -31,6 +34,7 @@ from tests.contracts.storages import (
     person,
     receipt,
 )
+from tests.core.tellings import happened, targeted
 
 pytestmark = pytest.mark.anyio
 
@@ -60,10 +64,13 @@ async def both(storage: Storage) -> Storage:
                 sectors=[Sector(id=SectorId(1), name=f"Sector of {company.name}")],
             )
             await transaction.save_campaigns([campaign(1, name=f"Campaign of {company.name}")])
+            told = happened(company.id, Step.REPORTED)
+            results = ResultChanges(new_recipients=[targeted(company.id)], new_events=[told.event])
+            await transaction.save_results(campaign(1).id, results)
     async with storage.store.transaction(GLOBEX.id) as transaction:
         await transaction.record_attempts([password(ONLY_THEIRS, 2)])
-        await transaction.save_campaigns([campaign(2)])
         await transaction.save_receipt(receipt(holder="Globex"), answer=[b"to Globex"])
+        await transaction.save_campaigns([campaign(2, external_id="theirs")])
     return storage
 
 
@@ -74,6 +81,9 @@ async def _joined(parts: AsyncIterator[bytes]) -> bytes:
 async def _listed(pages: AsyncIterator[Sequence[RosterEntry]]) -> list[RosterEntry]:
     return [entry async for page in pages for entry in page]
 
+
+TARGETED = [targeted(company.id).email.key for company in (ACME, GLOBEX)]
+HAPPENED = [happened(company.id, Step.REPORTED).event.key for company in (ACME, GLOBEX)]
 
 Question = Callable[[Reading], Awaitable[Any]]
 
@@ -113,6 +123,19 @@ QUESTIONS: dict[str, list[Question]] = {
     ],
     "receipt": [lambda reading: reading.receipt(receipt().id)],
     "kept_answer": [lambda reading: _joined(reading.kept_answer(receipt().id))],
+    "campaign": [lambda reading, name=name: reading.campaign(CampaignId(name)) for name in ("0001", "0002")],  # type: ignore[misc]
+    "campaign_by_external_id": [lambda reading: reading.campaign_by_external_id("theirs")],
+    "report_times": [lambda reading: reading.report_times(CampaignId("0001"))],
+    "recipients": [lambda reading: reading.recipients(CampaignId("0001"), TARGETED)],
+    "list_recipients": [lambda reading: reading.list_recipients(CampaignId("0001"), PageRequest())],
+    "recipients_after": [lambda reading: reading.recipients_after(CampaignId("0001"), None, limit=9)],
+    "events": [
+        lambda reading: reading.events(CampaignId("0001"), recipients=TARGETED),
+        lambda reading: reading.events(CampaignId("0001"), keys=HAPPENED),
+    ],
+    "recipients_active_after": [
+        lambda reading: reading.recipients_active_after(CampaignId("0001"), NOW - timedelta(days=1))
+    ],
     "temporary_passwords": [lambda reading: reading.temporary_passwords(ONLY_THEIRS.id)],
 }
 

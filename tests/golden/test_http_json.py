@@ -75,6 +75,40 @@ async def _campaigns(service: Service) -> Answer:
     return await service.get("/api/v1/campaigns")
 
 
+CAMPAIGN: Final = {
+    "external_id": "gophish-12",
+    "nom": "Facture en attente",
+    "statut": "terminee",
+    "date_debut": "2026-03-03T08:00:00Z",
+    "date_fin": "2026-03-10T18:00:00Z",
+    "difficulte": "moyenne",
+}
+
+
+async def _imported(service: Service) -> Answer:
+    await service.person(external_id="RH-00042", secteur="Finance")
+    events = [
+        {"email": ADA["email"], "type": "envoye", "survenu_at": "2026-03-03T08:00:02Z"},
+        {"email": ADA["email"], "type": "ouvert", "survenu_at": "2026-03-03T08:00:03.5Z", "methode": "HEAD"},
+        {"email": ADA["email"], "type": "signale", "survenu_at": "2026-03-03T10:22:05.250+02:00"},
+        {"email": "grace@acme.example", "type": "clique", "survenu_at": "2026-03-03T08:21:40Z"},
+        {"email": "grace@acme.example", "type": "clique", "survenu_at": "2026-03-03"},
+    ]
+    body = {"campaign": CAMPAIGN, "destinataires": [{"email": ADA["email"]}], "evenements": events}
+    return await service.post("/api/v1/campaigns/import", body)
+
+
+async def _campaign(service: Service) -> Answer:
+    imported = await _imported(service)
+    path = f"/api/v1/campaigns/{imported.json['campaign']['id']}"
+    return await service.get(path, query={"machine": "incluses"})
+
+
+async def _recipients(service: Service) -> Answer:
+    imported = await _imported(service)
+    return await service.get(f"/api/v1/campaigns/{imported.json['campaign']['id']}/results")
+
+
 ANSWERS: Final[Mapping[str, Step]] = {
     "ping": lambda service: service.get("/api/v1/ping"),
     "employee_created": lambda service: service.post("/api/v1/employees", {**FULL, "send_invitation": True}),
@@ -87,6 +121,9 @@ ANSWERS: Final[Mapping[str, Step]] = {
     "employee_read": _read,
     "employees_listed": _listed,
     "invitations": _invited,
+    "campaign_imported": _imported,
+    "campaign_read": _campaign,
+    "campaign_recipients": _recipients,
     "campaigns": _campaigns,
     "error_validation": lambda service: service.post(
         "/api/v1/employees", {"email": "nonsense", "nom": 5, "prenom": " ", "surname": "x", "active": 0}

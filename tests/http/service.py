@@ -26,7 +26,12 @@ from tests.contracts.storages import Storage
 from tests.http.contract import check_answer
 
 NOW: Final = datetime(2026, 3, 31, 8, 0, tzinfo=UTC)
-BUILT_SCOPES: Final = (KeyScope.WRITE_EMPLOYEES, KeyScope.READ_EMPLOYEES, KeyScope.READ_RESULTS)
+BUILT_SCOPES: Final = (
+    KeyScope.WRITE_EMPLOYEES,
+    KeyScope.READ_EMPLOYEES,
+    KeyScope.READ_RESULTS,
+    KeyScope.WRITE_RESULTS,
+)
 ADA: Final = {"email": "ada@acme.example", "nom": "Lovelace", "prenom": "Ada"}
 
 Headers = Iterable[tuple[str, str]]

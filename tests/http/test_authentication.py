@@ -27,7 +27,7 @@ async def test_the_access_check_tells_whose_key_it_is_and_what_it_may_do(stored:
     assert ["ok", "entreprise_id", "scopes", "api_key_id"] == list(answer.json)
     assert answer.json["ok"] is True
     assert answer.json["entreprise_id"] == stored.acme.id
-    assert ["read:employees", "read:results", "write:employees"] == answer.json["scopes"]
+    assert ["read:employees", "read:results", "write:employees", "write:results"] == answer.json["scopes"]
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "bEaReR"])
@@ -128,6 +128,9 @@ async def test_the_scope_is_asked_for_before_the_body_is_read(service: Service) 
         ("GET", "/api/v1/employees", Scope.READ_EMPLOYEES),
         ("GET", "/api/v1/employees/x", Scope.READ_EMPLOYEES),
         ("GET", "/api/v1/campaigns", Scope.READ_RESULTS),
+        ("GET", "/api/v1/campaigns/x", Scope.READ_RESULTS),
+        ("GET", "/api/v1/campaigns/x/results", Scope.READ_RESULTS),
+        ("POST", "/api/v1/campaigns/import", Scope.WRITE_RESULTS),
     ],
 )
 async def test_only_the_scope_of_the_operation_opens_it(

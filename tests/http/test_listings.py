@@ -135,6 +135,8 @@ async def test_campaigns_are_listed_with_their_figures_latest_first(stored: Serv
         "created_at": "2026-03-26T08:00:00Z",
         "date_debut": "2026-03-29T08:00:00.123Z",
         "date_fin": "2026-03-30T08:00:00Z",
+        "external_id": None,
+        "difficulte": None,
         "stats": {
             "total": 3,
             "envoyes": 3,

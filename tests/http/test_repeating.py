@@ -24,9 +24,11 @@ pytestmark = pytest.mark.anyio
 EMPLOYEES: Final = "/api/v1/employees"
 SYNC: Final = "/api/v1/employees/sync"
 INVITE: Final = "/api/v1/employees/invite-bulk"
+IMPORT: Final = "/api/v1/campaigns/import"
 DEACTIVATE: Final = "/api/v1/employees/{employee_id}/deactivate"
 KEY: Final = [("Idempotency-Key", "a name of ours")]
 GRACE: Final = {"email": "grace@acme.example", "nom": "Hopper", "prenom": "Grace"}
+SPRING: Final = {"external_id": "spring", "nom": "Spring", "statut": "en_cours"}
 
 BODIES: Final[Mapping[str, tuple[bytes, bytes, str]]] = {
     EMPLOYEES: (
@@ -40,6 +42,11 @@ BODIES: Final[Mapping[str, tuple[bytes, bytes, str]]] = {
         "application/json",
     ),
     INVITE: (b"{}", b'{"force": true}', "application/json"),
+    IMPORT: (
+        json.dumps({"campaign": SPRING}).encode(),
+        json.dumps({"campaign": SPRING, "destinataires": [{"email": GRACE["email"]}]}).encode(),
+        "application/json",
+    ),
     DEACTIVATE: (b"{}", b" {}", "application/json"),
 }
 """Each POST there is, with a body and another one."""

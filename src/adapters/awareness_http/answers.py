@@ -5,7 +5,7 @@ Litestar sends what it is given; encoding here, once, from a wire type is the sh
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Final
 
 import msgspec
@@ -16,6 +16,7 @@ from awareness_http.errors import HeaderPairs
 
 JSON: Final = b"application/json"
 NDJSON: Final = b"application/x-ndjson"
+CSV: Final = b"text/csv; charset=utf-8"
 
 _SENT_AT_ONCE: Final = 64 * 1024
 
@@ -53,9 +54,16 @@ def json_answer(value: object, *, status: int = 200, headers: HeaderPairs = ()) 
 class StreamedAnswer(ASGIResponse):
     """A response whose body is made while it is sent. `parts` may be of any size."""
 
-    def __init__(self, parts: Iterator[bytes], *, content_type: bytes) -> None:
-        self._parts = parts
+    def __init__(
+        self,
+        parts: Iterator[bytes] | AsyncIterator[bytes],
+        *,
+        content_type: bytes,
+        headers: HeaderPairs = (),
+    ) -> None:
+        self._parts = parts if isinstance(parts, AsyncIterator) else _awaited(parts)
         self._content_type = content_type
+        self._headers = headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 (ASGI's three)
         """Send it, some tens of kilobytes at a time."""
@@ -63,13 +71,18 @@ class StreamedAnswer(ASGIResponse):
             {
                 "type": "http.response.start",
                 "status": 200,
-                "headers": [(b"content-type", self._content_type)],
+                "headers": [(b"content-type", self._content_type), *self._headers],
             }
         )
         gathered = bytearray()
-        for part in self._parts:
+        async for part in self._parts:
             gathered += part
             if len(gathered) >= _SENT_AT_ONCE:
                 await send({"type": "http.response.body", "body": bytes(gathered), "more_body": True})
                 gathered.clear()
         await send({"type": "http.response.body", "body": bytes(gathered), "more_body": False})
+
+
+async def _awaited(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
+    for part in parts:
+        yield part

@@ -24,12 +24,13 @@ from awareness_http.metrics import Metrics
 from awareness_http.openapi import LITESTAR_OWN, WireSchemas, describe, openapi_config
 from awareness_http.paths import PathTable
 from awareness_http.routes.access import ping
-from awareness_http.routes.campaigns import list_results
+from awareness_http.routes.campaigns import list_results, read_campaign, read_recipients
 from awareness_http.routes.docs import docs_routes
 from awareness_http.routes.employees import deactivate_person, list_people, provision_one, read_person
 from awareness_http.routes.health import health_routes
 from awareness_http.routes.invitations import invite_many
 from awareness_http.routes.operating import metrics_route
+from awareness_http.routes.result_imports import import_campaign
 from awareness_http.routes.synchronising import synchronise_people
 
 Lifespan = Callable[[], AbstractAsyncContextManager[None]]
@@ -43,6 +44,9 @@ _API_ROUTES: Final = (
     deactivate_person,
     synchronise_people,
     list_results,
+    read_campaign,
+    read_recipients,
+    import_campaign,
 )
 
 

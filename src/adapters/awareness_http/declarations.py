@@ -25,7 +25,8 @@ REFUSALS: Final[Mapping[int, str]] = {
     409: "`CONFLICT`: other requests kept changing the same people, and nothing was written; or an earlier request "
     "with the same `Idempotency-Key` is under way, then with `Retry-After`, or was interrupted. In a sync also "
     "`MASS_DEACTIVATION_BLOCKED`, with `planned_deactivations` and `summary`.",
-    413: "`PAYLOAD_TOO_LARGE`: the body is larger than 1 MiB; for a sync, than 64 MiB of JSON or 512 MiB of lines.",
+    413: "`PAYLOAD_TOO_LARGE`: the body is larger than 1 MiB; for a sync or an import, than 64 MiB of JSON or 512 MiB "
+    "of lines.",
     415: "`UNSUPPORTED_MEDIA_TYPE`: the body is not plain JSON in UTF-8.",
     422: "`IDEMPOTENCY_KEY_REUSED`: the `Idempotency-Key` was used for another body or query in the last 24 hours.",
     429: "`RATE_LIMIT_EXCEEDED`: the quota is used up; `Retry-After` says for how long.",
@@ -39,6 +40,9 @@ EXAMPLES: Final = "examples"
 
 BULK_BODY: Final = "bulk_body"
 """The key in a Litestar handler's `opt` under which the type of a body is that the route reads by itself."""
+
+AS_CSV: Final = "as_csv"
+"""The key in a Litestar handler's `opt` under which it says whether it answers CSV when asked to."""
 
 _ALWAYS: Final = (400, 401, 429, 500, 503)
 _WITH_BODY: Final = (408, 413, 415)
@@ -54,12 +58,13 @@ def declare(
     refusals: Iterable[int] = (),
     bodies: Mapping[str, object] | None = None,
     bulk: type | None = None,
+    as_csv: bool = False,
 ) -> dict[str, Any]:
     """Keyword arguments for `litestar.get` and `litestar.post`.
 
     `answer` is an example of what a 200 holds, which `meaning` describes; `bodies` are examples of what a route with a
     body takes, each under what it does. `bulk` is the type of a body that the route reads by itself, as it arrives, in
-    JSON or line by line.
+    JSON or line by line. `as_csv` says that the answer can be had as CSV, too.
     """
     statuses = {
         *_ALWAYS,
@@ -82,6 +87,7 @@ def declare(
             OPERATION: Operation(scope=scope, query=query, media=SMALL_JSON if bulk is None else BULK),
             EXAMPLES: (answer, bodies or {}),
             BULK_BODY: bulk,
+            AS_CSV: as_csv,
         },
     }
 

@@ -22,7 +22,7 @@ from litestar.routes import HTTPRoute
 from litestar.typing import FieldDefinition
 
 from awareness_http.bodies import Media
-from awareness_http.declarations import BULK_BODY, EXAMPLES, REFUSALS
+from awareness_http.declarations import AS_CSV, BULK_BODY, EXAMPLES, REFUSALS
 from awareness_http.idempotency import IDEMPOTENCY_KEY, KEY_PATTERN, MAX_KEY_LENGTH
 from awareness_http.paths import OPERATION, Operation
 from awareness_http.wire.refusals import ErrorResponse
@@ -143,6 +143,8 @@ def describe(app: Litestar) -> bytes:
         answer, bodies = handler.opt.get(EXAMPLES, (None, {}))
         if answer is not None:
             _content(operation["responses"]["200"])["example"] = msgspec.to_builtins(answer)
+        if handler.opt.get(AS_CSV):
+            operation["responses"]["200"]["content"]["text/csv"] = {"schema": {"type": "string"}}
         bulk = handler.opt.get(BULK_BODY)
         if bulk is not None:
             operation["requestBody"] = _bulk_body(bulk, declared.media)

@@ -114,7 +114,7 @@ class LinePayload:
         if self._last:
             self._count += 1
             if self._count > MAX_LINES:
-                message = f"more than {MAX_LINES} records; send them in several syncs"
+                message = f"more than {MAX_LINES} records; send them in several requests"
                 raise ValidationFailed([Fault(field="", code="too_many", message=message)])
             self._file.write(self._last + b"\n")
         self._last = stripped

@@ -22,6 +22,12 @@ def item_place(place: str, index: int) -> str:
     return shorten(f"{place}[{index}]")
 
 
+def place_within(place: str, field: str) -> str:
+    """The place of `field`, itself a place or empty, within what stands at `place`, which may be empty too."""
+    separator = "." if place and field and not field.startswith("[") else ""
+    return shorten(f"{place}{separator}{field}")
+
+
 def echo(text: str) -> str:
     """`text` as it may be shown: at most 60 characters, control characters and lone surrogates escaped."""
     if len(text) > _LONGEST_ECHO:

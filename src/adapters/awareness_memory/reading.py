@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 
-from awareness_core.campaigns import Campaign, CampaignQuery
+from awareness_core.campaign_events import Event, EventKey
+from awareness_core.campaigns import Campaign, CampaignId, CampaignQuery
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Employee, EmployeeId, access, search_text
 from awareness_core.errors import NotFound
+from awareness_core.kpis import ReportTimes
 from awareness_core.pages import Item, Page, PageRequest
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.ports import EmployeeQuery, RosterEntry
 from awareness_core.receipts import Receipt, ReceiptId
+from awareness_core.recipients import Recipient
 from awareness_core.records import Glance, UnchangedPerson
 from awareness_core.sectors import Sector
 from awareness_core.tenants import Company, CompanyId
 from awareness_core.texts import folded_name
-from awareness_memory.state import CompanyState
+from awareness_memory.state import NO_RESULTS, CampaignResults, CompanyState
 
 World = Mapping[CompanyId, CompanyState]
 """Every company at one moment. Never changed in place."""
@@ -125,6 +129,71 @@ class MemoryReading:
         latest_first = sorted(found, key=lambda campaign: (campaign.listed_at, campaign.id), reverse=True)
         return _page(latest_first, query.page)
 
+    async def campaign(self, campaign_id: CampaignId) -> Campaign | None:
+        """See `Reading`."""
+        return None if self._state is None else self._state.campaigns.get(campaign_id)
+
+    async def campaign_by_external_id(self, external_id: str) -> Campaign | None:
+        """See `Reading`."""
+        campaigns = () if self._state is None else self._state.campaigns.values()
+        return next((campaign for campaign in campaigns if campaign.external_id == external_id), None)
+
+    async def report_times(self, campaign_id: CampaignId) -> ReportTimes:
+        """See `Reading`."""
+        progress = [recipient.progress for recipient in self._results(campaign_id).recipients.values()]
+        reporters = [one for one in progress if one.reported_at is not None]
+        first = min((one.reported_at for one in reporters if one.reported_at is not None), default=None)
+        return ReportTimes(
+            first_at=first,
+            clicked_before=sum(
+                one.clicked_at is not None and first is not None and one.clicked_at <= first
+                for one in progress
+            ),
+            delays=[one.report_delay for one in reporters if one.report_delay is not None],
+        )
+
+    async def recipients(
+        self, campaign_id: CampaignId, email_keys: Collection[EmailKey]
+    ) -> Sequence[Recipient]:
+        """See `Reading`."""
+        known = self._results(campaign_id).recipients
+        return [known[key] for key in set(email_keys) if key in known]
+
+    async def list_recipients(self, campaign_id: CampaignId, page: PageRequest) -> Page[Recipient]:
+        """See `Reading`."""
+        known = self._results(campaign_id).recipients
+        return _page([known[key] for key in sorted(known)], page)
+
+    async def recipients_after(
+        self, campaign_id: CampaignId, email_key: EmailKey | None, *, limit: int
+    ) -> Sequence[Recipient]:
+        """See `Reading`."""
+        known = self._results(campaign_id).recipients
+        behind = sorted(key for key in known if email_key is None or key > email_key)
+        return [known[key] for key in behind[:limit]]
+
+    async def events(
+        self,
+        campaign_id: CampaignId,
+        *,
+        keys: Collection[EventKey] = (),
+        recipients: Collection[EmailKey] = (),
+        places: Collection[str] = (),
+    ) -> Sequence[Event]:
+        """See `Reading`."""
+        known = self._results(campaign_id)
+        wanted = {key for key in keys if key in known.events}
+        for recipient in recipients:
+            wanted.update(known.events_of.get(recipient, ()))
+        for place in places:
+            wanted.update(known.events_at.get(place, ()))
+        return [known.events[key] for key in wanted]
+
+    async def recipients_active_after(self, campaign_id: CampaignId, moment: datetime) -> Sequence[EmailKey]:
+        """See `Reading`."""
+        events = self._results(campaign_id).events.values()
+        return list({event.recipient for event in events if event.at > moment})
+
     async def temporary_passwords(self, employee_id: EmployeeId) -> Sequence[TemporaryPassword]:
         """See `Reading`. Of two made in the same millisecond the greater digest comes first."""
         kept = () if self._state is None else self._state.passwords.get(employee_id, ())
@@ -140,6 +209,9 @@ class MemoryReading:
         kept = None if self._state is None else self._state.receipts.get(receipt_id)
         for part in () if kept is None else kept[1]:
             yield part
+
+    def _results(self, campaign_id: CampaignId) -> CampaignResults:
+        return NO_RESULTS if self._state is None else self._state.results.get(campaign_id, NO_RESULTS)
 
     def _people(self) -> Iterable[Employee]:
         return () if self._state is None else self._state.employees.values()

@@ -10,18 +10,34 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import attrs
 
+from awareness_core.campaign_events import Event, EventKey, place_of
 from awareness_core.campaigns import Campaign, CampaignId
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Employee, EmployeeChange, EmployeeId
 from awareness_core.errors import ConstraintViolated
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.receipts import Receipt, ReceiptId
+from awareness_core.recipients import Recipient
+from awareness_core.results_plan import ResultChanges
 from awareness_core.sectors import Sector, SectorId
 from awareness_core.tenants import Company
 
 Passwords = Mapping[EmployeeId, tuple[TemporaryPassword, ...]]
 Receipts = Mapping[ReceiptId, tuple[Receipt, tuple[bytes, ...]]]
 """With the parts of the answer that is kept."""
+
+
+@attrs.frozen(kw_only=True)
+class CampaignResults:
+    """The recipients and events of one campaign. Mappings are never changed in place."""
+
+    recipients: Mapping[EmailKey, Recipient] = attrs.field(factory=dict)
+    events: Mapping[EventKey, Event] = attrs.field(factory=dict)
+    events_of: Mapping[EmailKey, tuple[EventKey, ...]] = attrs.field(factory=dict)
+    events_at: Mapping[str, frozenset[EventKey]] = attrs.field(factory=dict)
+
+
+NO_RESULTS = CampaignResults()
 
 
 @attrs.frozen(kw_only=True)
@@ -41,6 +57,7 @@ class CompanyState:
     passwords: Passwords = attrs.field(factory=dict)
     campaigns: Mapping[CampaignId, Campaign] = attrs.field(factory=dict)
     receipts: Receipts = attrs.field(factory=dict)
+    results: Mapping[CampaignId, CampaignResults] = attrs.field(factory=dict)
 
 
 def with_sectors(state: CompanyState, sectors: Sequence[Sector]) -> CompanyState:
@@ -94,6 +111,40 @@ def with_invitations(state: CompanyState, invited: Iterable[Employee], passwords
     """`state` with the invitation histories of `invited` and all of `passwords`. Nobody's address or id may differ."""
     employees = {**state.employees, **{person.id: person for person in invited}}
     return attrs.evolve(state, employees=employees, passwords=passwords)
+
+
+def with_campaigns(state: CompanyState, campaigns: Sequence[Campaign]) -> CompanyState:
+    """`state` with campaigns added or replaced. Raises `ConstraintViolated` when two share an external id."""
+    saved = {**state.campaigns, **{campaign.id: campaign for campaign in campaigns}}
+    named = [campaign.external_id for campaign in saved.values() if campaign.external_id is not None]
+    if len(named) != len(set(named)):
+        raise ConstraintViolated("That external id is another campaign's.")
+    return attrs.evolve(state, campaigns=saved)
+
+
+def with_results(state: CompanyState, campaign_id: CampaignId, changes: ResultChanges) -> CompanyState:
+    """`state` after these changes. Raises `ConstraintViolated` when there is no such campaign."""
+    if campaign_id not in state.campaigns:
+        raise ConstraintViolated("Results are for a campaign that does not exist.")
+    known = state.results.get(campaign_id, NO_RESULTS)
+    events, events_of, events_at = dict(known.events), dict(known.events_of), dict(known.events_at)
+    for event in changes.new_events:
+        events_of[event.recipient] = (*events_of.get(event.recipient, ()), event.key)
+    for event in (*changes.new_events, *changes.changed_events):
+        before, after = events.get(event.key), place_of(event)
+        if before is not None and (left := place_of(before)) is not None:
+            events_at[left] = events_at[left] - {event.key}
+        if after is not None:
+            events_at[after] = events_at.get(after, frozenset()) | {event.key}
+        events[event.key] = event
+    written = (*changes.new_recipients, *changes.changed_recipients)
+    results = CampaignResults(
+        recipients={**known.recipients, **{recipient.email.key: recipient for recipient in written}},
+        events=events,
+        events_of=events_of,
+        events_at=events_at,
+    )
+    return attrs.evolve(state, results={**state.results, campaign_id: results})
 
 
 def without_passwords(passwords: Passwords, employee_ids: Collection[EmployeeId]) -> Passwords:

@@ -7,19 +7,22 @@ from datetime import datetime
 
 import attrs
 
-from awareness_core.campaigns import Campaign
+from awareness_core.campaigns import Campaign, CampaignId
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Employee, EmployeeChange, EmployeeId
 from awareness_core.errors import ConstraintViolated, NotFound
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.receipts import Receipt, ReceiptId
+from awareness_core.results_plan import ResultChanges
 from awareness_core.sectors import Sector
 from awareness_core.tenants import CompanyId
 from awareness_memory.reading import MemoryReading, World
 from awareness_memory.state import (
     CompanyState,
+    with_campaigns,
     with_changes,
     with_invitations,
+    with_results,
     with_sectors,
     without_passwords,
 )
@@ -104,9 +107,11 @@ class MemoryTransaction(MemoryReading):
 
     async def save_campaigns(self, campaigns: Sequence[Campaign]) -> None:
         """See `Transaction`. Of two with one id in one call the last is kept."""
-        state = self._existing()
-        saved = {campaign.id: campaign for campaign in campaigns}
-        self._state = attrs.evolve(state, campaigns={**state.campaigns, **saved})
+        self._state = with_campaigns(self._existing(), campaigns)
+
+    async def save_results(self, campaign_id: CampaignId, changes: ResultChanges) -> None:
+        """See `Transaction`."""
+        self._state = with_results(self._existing(), campaign_id, changes)
 
     async def save_receipt(self, receipt: Receipt, *, answer: Iterable[bytes] = ()) -> None:
         """See `Transaction`. Memory does hold all of it."""

@@ -6,20 +6,23 @@ Statements differ by which filters they have, so there are few of them; each is 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import attrs
 from sqlalchemy import ColumnElement, and_, bindparam, func, not_, select
 
 from awareness_core.campaigns import CampaignQuery
 from awareness_core.employees import Access, EmployeeState
+from awareness_core.pages import Page, PageRequest
 from awareness_core.ports import EmployeeQuery
 from awareness_core.texts import folded_name
-from awareness_sql.engine import Statement
+from awareness_sql.engine import Statement, Value
 from awareness_sql.one_of import OneOf
-from awareness_sql.rows import CAMPAIGN_COLUMNS, EMPLOYEE_COLUMNS, RowValues, milliseconds_from
+from awareness_sql.result_rows import CAMPAIGN_COLUMNS
+from awareness_sql.rows import EMPLOYEE_COLUMNS, Row, RowValues, milliseconds_from
 from awareness_sql.storable import is_storable
 from awareness_sql.tables import campaigns, employees
+from awareness_sql.tenancy import Tenant
 
 SSO_DOMAINS = "sso_domains"
 """The parameter that an employee listing with an access filter takes: the company's domains, as a list."""
@@ -34,6 +37,28 @@ class Listing:
 
     items: Statement
     count: Statement
+
+
+async def page_of(
+    tenant: Tenant,
+    listing: Listing,
+    read: Callable[[Row], Value],
+    filters: RowValues,
+    request: PageRequest,
+) -> Page[Value]:
+    """One page of the company's rows, each read by `read`."""
+    window = {**filters, "limit": request.limit, "offset": request.offset}
+    items = await tenant.fetch(listing.items, read, window)
+    if len(items) < request.limit and (items or request.offset == 0):
+        # The last page is its own count, which spares a search the reading of everything once more.
+        return Page(items=items, total=request.offset + len(items), request=request)
+    (total,) = await tenant.fetch(listing.count, count_from_row, filters)
+    return Page(items=items, total=total, request=request)
+
+
+def count_from_row(row: Row) -> int:
+    """The only column."""
+    return int(row[0])
 
 
 def employee_filters(query: EmployeeQuery) -> RowValues:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 
 from sqlalchemy import and_, bindparam, func, select
 
@@ -11,25 +11,27 @@ from awareness_core.campaigns import Campaign, CampaignQuery
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Employee, EmployeeId, EmployeeState
 from awareness_core.errors import NotFound
-from awareness_core.pages import Page, PageRequest
+from awareness_core.pages import Page
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.ports import EmployeeQuery, RosterEntry
 from awareness_core.receipts import Receipt, ReceiptId
 from awareness_core.records import Glance, UnchangedPerson
 from awareness_core.sectors import Sector
 from awareness_core.tenants import Company
-from awareness_sql.engine import Value
 from awareness_sql.listings import (
     SSO_DOMAINS,
-    Listing,
     campaign_filters,
     campaign_listing,
+    count_from_row,
     employee_filters,
     employee_listing,
     matches_nothing,
+    page_of,
 )
 from awareness_sql.one_of import KEYS, OneOf
 from awareness_sql.receipt_rows import RECEIPT_COLUMNS, receipt_from_row
+from awareness_sql.result_rows import campaign_from_row
+from awareness_sql.results import SqlResults
 from awareness_sql.rows import (
     COMPANY_COLUMNS,
     EMPLOYEE_COLUMNS,
@@ -38,8 +40,6 @@ from awareness_sql.rows import (
     SECTOR_COLUMNS,
     UNCHANGED_COLUMNS,
     Row,
-    RowValues,
-    campaign_from_row,
     company_from_row,
     employee_from_row,
     password_from_row,
@@ -55,7 +55,6 @@ from awareness_sql.tables import (
     sectors,
     temporary_passwords,
 )
-from awareness_sql.tenancy import Tenant
 
 _ROSTER_AT_ONCE = 5000
 
@@ -89,11 +88,8 @@ _PART = select(receipt_parts.c.content).where(
 )
 
 
-class SqlReading:
+class SqlReading(SqlResults):
     """A `Reading` through one connection."""
-
-    def __init__(self, tenant: Tenant) -> None:
-        self._tenant = tenant
 
     async def company(self) -> Company:
         """See `Reading`."""
@@ -133,7 +129,7 @@ class SqlReading:
 
     async def count_rostered_employees(self) -> int:
         """See `Reading`."""
-        (count,) = await self._tenant.fetch(_ROSTERED_COUNT, _count_from_row)
+        (count,) = await self._tenant.fetch(_ROSTERED_COUNT, count_from_row)
         return count
 
     async def roster(self) -> AsyncIterator[Sequence[RosterEntry]]:
@@ -169,12 +165,12 @@ class SqlReading:
         listing = employee_listing(frozenset(filters), query.access)
         if query.access is not None:
             filters[SSO_DOMAINS] = await self._sso_domains()
-        return await self._page(listing, employee_from_row, filters, query.page)
+        return await page_of(self._tenant, listing, employee_from_row, filters, query.page)
 
     async def list_campaigns(self, query: CampaignQuery) -> Page[Campaign]:
         """See `Reading`."""
         listing = campaign_listing(by_state=query.state is not None)
-        return await self._page(listing, campaign_from_row, campaign_filters(query), query.page)
+        return await page_of(self._tenant, listing, campaign_from_row, campaign_filters(query), query.page)
 
     async def temporary_passwords(self, employee_id: EmployeeId) -> Sequence[TemporaryPassword]:
         """See `Reading`. Of two made in the same millisecond the greater digest comes first."""
@@ -201,21 +197,6 @@ class SqlReading:
             for company in await self._tenant.fetch(_COMPANY, company_from_row)
             for domain in company.sso_domains
         ]
-
-    async def _page(
-        self, listing: Listing, read: Callable[[Row], Value], filters: RowValues, request: PageRequest
-    ) -> Page[Value]:
-        window = {**filters, "limit": request.limit, "offset": request.offset}
-        items = await self._tenant.fetch(listing.items, read, window)
-        if len(items) < request.limit and (items or request.offset == 0):
-            # The last page is its own count, which spares a search the reading of everything once more.
-            return Page(items=items, total=request.offset + len(items), request=request)
-        (total,) = await self._tenant.fetch(listing.count, _count_from_row, filters)
-        return Page(items=items, total=total, request=request)
-
-
-def _count_from_row(row: Row) -> int:
-    return int(row[0])
 
 
 def _content_from_row(row: Row) -> bytes:

@@ -12,17 +12,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
 from awareness_core.api_keys import ApiKey, Scope
-from awareness_core.campaigns import Campaign, CampaignState
 from awareness_core.emails import EmailAddress
 from awareness_core.employees import Employee, EmployeeChange, EmployeeState, InvitationHistory, search_text
-from awareness_core.kpis import Funnel
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.ports import RosterEntry
 from awareness_core.records import UnchangedPerson
 from awareness_core.sectors import Sector
 from awareness_core.tenants import Company, Language
 from awareness_core.texts import folded_name
-from awareness_sql.tables import api_keys, campaigns, companies, employees, sectors, temporary_passwords
+from awareness_sql.tables import api_keys, companies, employees, sectors, temporary_passwords
 
 Row: TypeAlias = Sequence[Any]
 """What a driver returns: the values of one row in the order of the statement's columns."""
@@ -46,6 +44,16 @@ def milliseconds_from(moment: datetime) -> int:
 def moment_from(milliseconds: int) -> datetime:
     """The moment, aware and in UTC."""
     return _EPOCH + timedelta(milliseconds=milliseconds)
+
+
+def optional_milliseconds(moment: datetime | None) -> int | None:
+    """`milliseconds_from` a moment if there is one."""
+    return None if moment is None else milliseconds_from(moment)
+
+
+def optional_moment(milliseconds: int | None) -> datetime | None:
+    """`moment_from` milliseconds if there are any."""
+    return None if milliseconds is None else moment_from(milliseconds)
 
 
 COMPANY_COLUMNS = (
@@ -111,9 +119,9 @@ def api_key_row(key: ApiKey) -> RowValues:
         "name": key.name,
         "scopes": " ".join(sorted(scope.value for scope in key.scopes)),
         "created_at": milliseconds_from(key.created_at),
-        "expires_at": _optional_milliseconds(key.expires_at),
-        "revoked_at": _optional_milliseconds(key.revoked_at),
-        "last_used_at": _optional_milliseconds(key.last_used_at),
+        "expires_at": optional_milliseconds(key.expires_at),
+        "revoked_at": optional_milliseconds(key.revoked_at),
+        "last_used_at": optional_milliseconds(key.last_used_at),
     }
 
 
@@ -130,9 +138,9 @@ def api_key_from_row(row: Row) -> ApiKey:
         name=name,
         scopes=_scopes(scopes),
         created_at=moment_from(created_at),
-        expires_at=_optional_moment(expires_at),
-        revoked_at=_optional_moment(revoked_at),
-        last_used_at=_optional_moment(last_used_at),
+        expires_at=optional_moment(expires_at),
+        revoked_at=optional_moment(revoked_at),
+        last_used_at=optional_moment(last_used_at),
     )
 
 
@@ -194,14 +202,14 @@ def employee_row(change: EmployeeChange) -> RowValues:
         "address": employee.address,
         "sector_id": employee.sector_id,
         "state": employee.state.value,
-        "first_login_at": _optional_milliseconds(employee.first_login_at),
+        "first_login_at": optional_milliseconds(employee.first_login_at),
         "has_password": employee.has_password,
-        "last_attempt_at": _optional_milliseconds(invitation.last_attempt_at),
-        "last_sent_at": _optional_milliseconds(invitation.last_sent_at),
-        "live_until": _optional_milliseconds(invitation.live_until),
+        "last_attempt_at": optional_milliseconds(invitation.last_attempt_at),
+        "last_sent_at": optional_milliseconds(invitation.last_sent_at),
+        "live_until": optional_milliseconds(invitation.live_until),
         "created_at": milliseconds_from(employee.created_at),
         "updated_at": milliseconds_from(employee.updated_at),
-        "archived_at": _optional_milliseconds(employee.archived_at),
+        "archived_at": optional_milliseconds(employee.archived_at),
         "search_text": search_text(employee),
         "fingerprint": None if change.fingerprint is None else change.fingerprint.hex(),
     }
@@ -266,12 +274,12 @@ def employee_from_row(row: Row) -> Employee:
         address=address,
         sector_id=sector_id,
         state=_STATES[state],
-        first_login_at=_optional_moment(first_login_at),
+        first_login_at=optional_moment(first_login_at),
         has_password=bool(has_password),
         invitation=_invitation_from(last_attempt_at, last_sent_at, live_until),
         created_at=moment_from(created_at),
         updated_at=moment_from(updated_at),
-        archived_at=_optional_moment(archived_at),
+        archived_at=optional_moment(archived_at),
     )
 
 
@@ -307,87 +315,15 @@ def password_from_row(row: Row) -> TemporaryPassword:
     )
 
 
-CAMPAIGN_COLUMNS = (
-    campaigns.c.id,
-    campaigns.c.name,
-    campaigns.c.state,
-    campaigns.c.created_at,
-    campaigns.c.starts_at,
-    campaigns.c.ends_at,
-    campaigns.c.total,
-    campaigns.c.sent,
-    campaigns.c.opened,
-    campaigns.c.clicked,
-    campaigns.c.submitted,
-    campaigns.c.reported,
-    campaigns.c.errors,
-    campaigns.c.machine,
-)
-
-
-def campaign_row(campaign: Campaign) -> RowValues:
-    """All columns of `campaigns` but the company's."""
-    funnel = campaign.funnel
-    return {
-        "id": campaign.id,
-        "name": campaign.name,
-        "state": campaign.state.value,
-        "created_at": milliseconds_from(campaign.created_at),
-        "starts_at": _optional_milliseconds(campaign.starts_at),
-        "ends_at": _optional_milliseconds(campaign.ends_at),
-        "listed_at": milliseconds_from(campaign.listed_at),
-        "total": funnel.total,
-        "sent": funnel.sent,
-        "opened": funnel.opened,
-        "clicked": funnel.clicked,
-        "submitted": funnel.submitted,
-        "reported": funnel.reported,
-        "errors": funnel.errors,
-        "machine": funnel.machine,
-    }
-
-
-def campaign_from_row(row: Row) -> Campaign:
-    """The value of a row of `CAMPAIGN_COLUMNS`."""
-    campaign_id, name, state, created_at, starts_at, ends_at, *counts = row
-    total, sent, opened, clicked, submitted, reported, errors, machine = counts
-    return Campaign(
-        id=campaign_id,
-        name=name,
-        state=CampaignState(state),
-        created_at=moment_from(created_at),
-        starts_at=_optional_moment(starts_at),
-        ends_at=_optional_moment(ends_at),
-        funnel=Funnel(
-            total=total,
-            sent=sent,
-            opened=opened,
-            clicked=clicked,
-            submitted=submitted,
-            reported=reported,
-            errors=errors,
-            machine=machine,
-        ),
-    )
-
-
-def _optional_milliseconds(moment: datetime | None) -> int | None:
-    return None if moment is None else milliseconds_from(moment)
-
-
-def _optional_moment(milliseconds: int | None) -> datetime | None:
-    return None if milliseconds is None else moment_from(milliseconds)
-
-
 def _invitation_from(
     last_attempt_at: int | None, last_sent_at: int | None, live_until: int | None
 ) -> InvitationHistory:
     if last_attempt_at is None and last_sent_at is None and live_until is None:
         return _NEVER_INVITED
     return InvitationHistory(
-        last_attempt_at=_optional_moment(last_attempt_at),
-        last_sent_at=_optional_moment(last_sent_at),
-        live_until=_optional_moment(live_until),
+        last_attempt_at=optional_moment(last_attempt_at),
+        last_sent_at=optional_moment(last_sent_at),
+        live_until=optional_moment(live_until),
     )
 
 

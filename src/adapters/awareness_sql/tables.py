@@ -29,7 +29,7 @@ from sqlalchemy import (
     literal_column,
 )
 
-SCHEMA_VERSION = "0004"
+SCHEMA_VERSION = "0005"
 """The migration that leads here."""
 
 metadata = MetaData(
@@ -168,7 +168,55 @@ campaigns = Table(
     Column("reported", BigInteger, nullable=False),
     Column("errors", BigInteger, nullable=False),
     Column("machine", BigInteger, nullable=False),
+    Column("external_id", _KEY),
+    Column("difficulty", Text),
+    Column("sent_by_machine", BigInteger, nullable=False, server_default="0"),
+    Column("opened_by_machine", BigInteger, nullable=False, server_default="0"),
+    Column("clicked_by_machine", BigInteger, nullable=False, server_default="0"),
+    Column("submitted_by_machine", BigInteger, nullable=False, server_default="0"),
     Index(None, "company_id", "listed_at", "id"),
+    Index(None, "company_id", "external_id", unique=True),
+)
+
+recipients = Table(
+    "recipients",
+    metadata,
+    Column("company_id", _KEY, primary_key=True),
+    Column("campaign_id", _KEY, primary_key=True),
+    Column("email_key", _KEY, primary_key=True),
+    Column("email", Text, nullable=False),
+    Column("external_id", Text),
+    Column("employee_id", _KEY),
+    Column("sector_id", BigInteger),
+    Column("sent_at", BigInteger),
+    Column("opened_at", BigInteger),
+    Column("clicked_at", BigInteger),
+    Column("submitted_at", BigInteger),
+    Column("reported_at", BigInteger),
+    Column("error_at", BigInteger),
+    Column("machine", BigInteger, nullable=False),
+    Column("with_machine", BigInteger, nullable=False),
+    ForeignKeyConstraint(["company_id", "campaign_id"], ["campaigns.company_id", "campaigns.id"]),
+    Index(None, "company_id", "employee_id"),
+)
+
+campaign_events = Table(
+    "campaign_events",
+    metadata,
+    Column("company_id", _KEY, primary_key=True),
+    Column("campaign_id", _KEY, primary_key=True),
+    Column("key", _KEY, primary_key=True),
+    Column("email_key", _KEY, nullable=False),
+    Column("step", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("address", Text),
+    Column("user_agent", Text),
+    Column("method", Text),
+    Column("place", _KEY),
+    Column("signs", BigInteger, nullable=False),
+    ForeignKeyConstraint(["company_id", "campaign_id"], ["campaigns.company_id", "campaigns.id"]),
+    Index(None, "company_id", "campaign_id", "email_key"),
+    Index(None, "company_id", "campaign_id", "place"),
 )
 
 receipts = Table(

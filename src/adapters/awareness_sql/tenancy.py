@@ -36,10 +36,14 @@ class Tenant:
         return await self._connection.fetch(bound(statement), self._named(parameters), read)
 
     async def fetch_keys(
-        self, statement: Statement, read: Callable[[Row], Value], keys: Collection[str]
+        self,
+        statement: Statement,
+        read: Callable[[Row], Value],
+        keys: Collection[str],
+        parameters: Parameters = NO_PARAMETERS,
     ) -> list[Value]:
         """The company's rows that match any of `KEYS`. A row that matches several may be there several times."""
-        return await self._fetch_keys(bound(statement), read, keys)
+        return await self._fetch_keys(bound(statement), read, keys, parameters)
 
     async def fetch_addresses_held_by_other_companies(
         self, read: Callable[[Row], Value], keys: Collection[str]
@@ -64,11 +68,15 @@ class Tenant:
         return self._connection.all_or_nothing()
 
     async def _fetch_keys(
-        self, statement: Statement, read: Callable[[Row], Value], keys: Collection[str]
+        self,
+        statement: Statement,
+        read: Callable[[Row], Value],
+        keys: Collection[str],
+        parameters: Parameters = NO_PARAMETERS,
     ) -> list[Value]:
         found: list[Value] = []
         for chunk in self._chunks(keys):
-            found += await self._connection.fetch(statement, self._named({KEYS: chunk}), read)
+            found += await self._connection.fetch(statement, self._named({**parameters, KEYS: chunk}), read)
         return found
 
     def _named(self, parameters: Parameters) -> Parameters:

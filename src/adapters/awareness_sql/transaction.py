@@ -16,14 +16,16 @@ from awareness_core.employees import EmployeeChange, EmployeeId, EmployeeState
 from awareness_core.errors import ConstraintViolated
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.receipts import Receipt, ReceiptId
+from awareness_core.results_plan import ResultChanges
 from awareness_core.sectors import Sector
 from awareness_sql.one_of import KEYS, OneOf
 from awareness_sql.reading import SqlReading
 from awareness_sql.receipt_rows import receipt_row
+from awareness_sql.result_rows import campaign_row, event_row, recipient_row
+from awareness_sql.results import CHANGED_EVENT, CHANGED_RECIPIENT, NEW_EVENT, NEW_RECIPIENT
 from awareness_sql.rows import (
     Row,
     RowValues,
-    campaign_row,
     employee_row,
     milliseconds_from,
     password_row,
@@ -132,6 +134,22 @@ class SqlTransaction(SqlReading):
         await self._tenant.run_many(
             _NEW_CAMPAIGN, (rows[campaign_id] for campaign_id in rows if campaign_id not in known)
         )
+
+    async def save_results(self, campaign_id: CampaignId, changes: ResultChanges) -> None:
+        """See `Transaction`."""
+        async with self._tenant.all_or_nothing():
+            await self._tenant.run_many(
+                NEW_RECIPIENT, (recipient_row(campaign_id, one) for one in changes.new_recipients)
+            )
+            await self._tenant.run_many(
+                CHANGED_RECIPIENT, (recipient_row(campaign_id, one) for one in changes.changed_recipients)
+            )
+            await self._tenant.run_many(
+                NEW_EVENT, (event_row(campaign_id, one) for one in changes.new_events)
+            )
+            await self._tenant.run_many(
+                CHANGED_EVENT, (event_row(campaign_id, one) for one in changes.changed_events)
+            )
 
     async def save_receipt(self, receipt: Receipt, *, answer: Iterable[bytes] = ()) -> None:
         """See `Transaction`. Each part is a statement of its own, so that one at a time is in memory."""

@@ -21,7 +21,27 @@ from awareness_http.wire.provisioning import (
     ProvisioningAnswer,
     SyncResultItem,
 )
-from awareness_http.wire.results import CampaignItem, CampaignPage, CampaignStatut, spell_stats
+from awareness_http.wire.recipients import EnvoiStatut, RecipientItem, RecipientPage
+from awareness_http.wire.result_imports import (
+    Destinataire,
+    Evenement,
+    EventType,
+    ImportAnswer,
+    ImportBody,
+    ImportCounts,
+    ImportedCampaign,
+    LineError,
+)
+from awareness_http.wire.results import (
+    CampaignAnswer,
+    CampaignDetail,
+    CampaignItem,
+    CampaignPage,
+    CampaignStatut,
+    Difficulte,
+    Reaction,
+    spell_stats,
+)
 from awareness_http.wire.synchronising import SyncAnswer, SyncBody
 
 _CAMILLE: Final = "019a1f6e-5c3a-7b52-9d5e-3f0b6a3c9e11"
@@ -113,21 +133,88 @@ _PERSON: Final = Employee(
 PERSON: Final = EmployeeAnswer(employee=_PERSON)
 PEOPLE: Final = EmployeePage(data=[_PERSON], pagination=_ONE_PAGE)
 
-CAMPAIGNS: Final = CampaignPage(
+_SPRING: Final = CampaignItem(
+    id="019a1f70-77d1-7f6b-9c1a-2e8d5b4a6c30",
+    external_id="gophish-12",
+    nom="Facture en attente",
+    statut=CampaignStatut.TERMINEE,
+    created_at="2026-02-20T14:05:00Z",
+    date_debut="2026-03-03T08:00:00Z",
+    date_fin="2026-03-10T18:00:00Z",
+    difficulte=Difficulte.MOYENNE,
+    stats=spell_stats(
+        Funnel(total=240, sent=240, opened=151, clicked=37, submitted=12, reported=64, machine=9)
+    ),
+)
+CAMPAIGNS: Final = CampaignPage(data=[_SPRING], pagination=_ONE_PAGE)
+CAMPAIGN: Final = CampaignAnswer(
+    campaign=CampaignDetail(
+        **vars(_SPRING),
+        reaction=Reaction(
+            premier_signalement_at="2026-03-03T08:04:10Z",
+            delai_median_s=1260.5,
+            taux_epargnes=98.75,
+            intervalle_epargnes=[96.39, 99.57],
+        ),
+    )
+)
+RECIPIENTS: Final = RecipientPage(
     data=[
-        CampaignItem(
-            id="019a1f70-77d1-7f6b-9c1a-2e8d5b4a6c30",
-            nom="Facture en attente",
-            statut=CampaignStatut.TERMINEE,
-            created_at="2026-02-20T14:05:00Z",
-            date_debut="2026-03-03T08:00:00Z",
-            date_fin="2026-03-10T18:00:00Z",
-            stats=spell_stats(
-                Funnel(total=240, sent=240, opened=151, clicked=37, submitted=12, reported=64, machine=9)
-            ),
+        RecipientItem(
+            employee_id=_CAMILLE,
+            email="camille.durand@example.com",
+            external_id="RH-00042",
+            secteur=Secteur(id="3", nom="Finance"),
+            statut_envoi=EnvoiStatut.ENVOYE,
+            envoye_at="2026-03-03T08:00:02Z",
+            ouvert_at="2026-03-03T08:21:40Z",
+            clique_at=None,
+            soumis_at=None,
+            signale_at="2026-03-03T08:22:05Z",
+            delai_signalement_s=1323.0,
+            interactions_machine=1,
         )
     ],
     pagination=_ONE_PAGE,
+)
+
+IMPORT_BODIES: Final[Mapping[str, ImportBody]] = {
+    "A campaign and what happened": ImportBody(
+        campaign=ImportedCampaign(
+            external_id="gophish-12",
+            nom="Facture en attente",
+            statut=CampaignStatut.EN_COURS,
+            date_debut="2026-03-03T08:00:00Z",
+        ),
+        destinataires=[
+            Destinataire(email="camille.durand@example.com", external_id="RH-00042"),
+            Destinataire(email="noor.haddad@example.com"),
+        ],
+        evenements=[
+            Evenement(
+                email="camille.durand@example.com",
+                type=EventType.CLIQUE,
+                survenu_at="2026-03-03T08:21:40Z",
+                ip="192.0.2.44",
+                user_agent="Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+                methode="GET",
+            )
+        ],
+    ),
+}
+
+IMPORTED: Final = ImportAnswer(
+    ok=False,
+    campaign=_SPRING,
+    summary=ImportCounts(destinataires=2, evenements=1, nouveaux=1, deja_connus=0, failed=1),
+    errors=[
+        LineError(
+            index=1,
+            field="evenements[1].survenu_at",
+            message="must be a date-time with its offset like 2026-03-31T08:00:00Z (RFC 3339)",
+            code="invalid_moment",
+        )
+    ],
 )
 
 SYNC_BODIES: Final[Mapping[str, SyncBody]] = {

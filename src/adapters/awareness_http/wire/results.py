@@ -5,16 +5,17 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeAlias
 
 import attrs
 from msgspec import UNSET, Meta, UnsetType
 
-from awareness_core.campaigns import Campaign, CampaignState
+from awareness_core.campaigns import Campaign, CampaignState, Difficulty
 from awareness_core.errors import Fault, ValidationFailed
-from awareness_core.kpis import Funnel, Rate, rate
+from awareness_core.kpis import Funnel, Rate, Response, rate
 from awareness_core.pages import DEFAULT_LIMIT, Page, PageRequest
 from awareness_core.periods import InvalidMoment, parse_moment, spell_moment
+from awareness_core.use_cases.read_campaigns import CampaignView
 from awareness_http.typed_reader import Taken
 from awareness_http.wire.pages import PageNumber, PageSize, Pagination, spell_pagination
 
@@ -32,6 +33,28 @@ class CampaignStatut(enum.Enum):
     ANNULEE = "annulee"
 
 
+class Difficulte(enum.Enum):
+    """How hard the lure is to see through."""
+
+    FACILE = "facile"
+    MOYENNE = "moyenne"
+    DIFFICILE = "difficile"
+
+
+class Machine(enum.Enum):
+    """Whether `stats` count what machines did."""
+
+    EXCLUES = "exclues"
+    INCLUSES = "incluses"
+
+
+DIFFICULTIES: Final[Mapping[Difficulte, Difficulty]] = {
+    Difficulte.FACILE: Difficulty.EASY,
+    Difficulte.MOYENNE: Difficulty.MODERATE,
+    Difficulte.DIFFICILE: Difficulty.DIFFICULT,
+}
+_DIFFICULTE_OF = {difficulty: difficulte for difficulte, difficulty in DIFFICULTIES.items()}
+
 STATES: Final[Mapping[CampaignStatut, CampaignState]] = {
     CampaignStatut.BROUILLON: CampaignState.DRAFT,
     CampaignStatut.PLANIFIEE: CampaignState.SCHEDULED,
@@ -44,6 +67,10 @@ _STATUT_OF = {state: statut for statut, state in STATES.items()}
 
 _Moment = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 _Percent = Annotated[float, Meta(ge=0, le=100)]
+MachineOption: TypeAlias = Annotated[
+    Machine | UnsetType,
+    Meta(description="`incluses`: `stats` count what scanners did, too. Default: `exclues`."),
+]
 _Interval = Annotated[
     list[_Percent],
     Meta(min_length=2, max_length=2, description="95 % Wilson interval, `[low, high]` in percent."),
@@ -62,7 +89,7 @@ class CampaignStats:
     signales: Annotated[int, Meta(description="Reported the mail.")]
     erreurs: Annotated[int, Meta(description="Could not be sent to.")]
     interactions_machine: Annotated[
-        int, Meta(description="Opens and clicks by scanners, left out of the counts.")
+        int, Meta(description="Interactions by scanners, left out of the counts unless asked for.")
     ]
     taux_ouverture: _Percent
     taux_clic: _Percent
@@ -79,12 +106,50 @@ class CampaignItem:
     """One campaign."""
 
     id: str
+    external_id: Annotated[str | None, Meta(description="What the tool that ran it calls it.")]
     nom: str
     statut: CampaignStatut
     created_at: _Moment
     date_debut: Annotated[_Moment | None, Meta(description="null while there is no start.")]
     date_fin: Annotated[_Moment | None, Meta(description="null while there is no end.")]
+    difficulte: Annotated[Difficulte | None, Meta(description="Of the lure; null when it was not told.")]
     stats: CampaignStats
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class Reaction:
+    """How fast the campaign was noticed."""
+
+    premier_signalement_at: _Moment
+    delai_median_s: Annotated[
+        float | None,
+        Meta(description="Median seconds from the mail to the report; null when no delay is known."),
+    ]
+    taux_epargnes: Annotated[
+        _Percent, Meta(description="Percent of `total` who had not clicked when the first report came.")
+    ]
+    intervalle_epargnes: _Interval
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class CampaignDetail(CampaignItem):
+    """One campaign, and how fast it was noticed."""
+
+    reaction: Annotated[Reaction | None, Meta(description="null while nobody has reported it.")]
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class CampaignAnswer:
+    """What `GET /campaigns/{id}` answers."""
+
+    campaign: CampaignDetail
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class CampaignOptions:
+    """The query parameter of one campaign."""
+
+    machine: MachineOption = UNSET
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -117,6 +182,7 @@ class CampaignFilters:
         ),
     ] = UNSET
     statut: CampaignStatut | UnsetType = UNSET
+    machine: MachineOption = UNSET
 
 
 @attrs.frozen(kw_only=True)
@@ -127,6 +193,7 @@ class CampaignChoice:
     end: datetime | None
     state: CampaignState | None
     page: PageRequest
+    with_machine: bool
 
     def name_period(self, refusal: ValidationFailed) -> ValidationFailed:
         """The same refusal, speaking of the parameter that was sent instead of the core's period."""
@@ -145,15 +212,47 @@ def read_choice(taken: Taken) -> CampaignChoice:
         end=_moment("date_fin", filters.date_fin, faults, end_of_day=True),
         state=None if filters.statut is UNSET else STATES[filters.statut],
         page=PageRequest(page=filters.page, limit=filters.limit),
+        with_machine=filters.machine is Machine.INCLUSES,
     )
     if faults:
         raise ValidationFailed(faults)
     return choice
 
 
-def spell_campaigns(page: Page[Campaign]) -> CampaignPage:
+def wants_machine(taken: Taken) -> bool:
+    """Whether one campaign is to be told with what machines did. Raises `ValidationFailed` with every fault."""
+    if taken.faults:
+        raise ValidationFailed(taken.faults)
+    return taken.fields.get("machine") is Machine.INCLUSES
+
+
+def spell_campaigns(page: Page[Campaign], *, with_machine: bool) -> CampaignPage:
     """One page of campaigns."""
-    return CampaignPage(data=[_spell(campaign) for campaign in page.items], pagination=spell_pagination(page))
+    return CampaignPage(
+        data=[spell_campaign(campaign, with_machine=with_machine) for campaign in page.items],
+        pagination=spell_pagination(page),
+    )
+
+
+def spell_campaign(campaign: Campaign, *, with_machine: bool = False) -> CampaignItem:
+    """One campaign."""
+    return CampaignItem(
+        id=campaign.id,
+        external_id=campaign.external_id,
+        nom=campaign.name,
+        statut=_STATUT_OF[campaign.state],
+        created_at=spell_moment(campaign.created_at),
+        date_debut=None if campaign.starts_at is None else spell_moment(campaign.starts_at),
+        date_fin=None if campaign.ends_at is None else spell_moment(campaign.ends_at),
+        difficulte=None if campaign.difficulty is None else _DIFFICULTE_OF[campaign.difficulty],
+        stats=spell_stats(campaign.funnel_with_machine if with_machine else campaign.funnel),
+    )
+
+
+def spell_view(view: CampaignView, *, with_machine: bool) -> CampaignAnswer:
+    """One campaign, and how fast it was noticed."""
+    item = spell_campaign(view.campaign, with_machine=with_machine)
+    return CampaignAnswer(campaign=CampaignDetail(**vars(item), reaction=_reaction(view.response)))
 
 
 def spell_stats(funnel: Funnel) -> CampaignStats:
@@ -180,15 +279,15 @@ def spell_stats(funnel: Funnel) -> CampaignStats:
     )
 
 
-def _spell(campaign: Campaign) -> CampaignItem:
-    return CampaignItem(
-        id=campaign.id,
-        nom=campaign.name,
-        statut=_STATUT_OF[campaign.state],
-        created_at=spell_moment(campaign.created_at),
-        date_debut=None if campaign.starts_at is None else spell_moment(campaign.starts_at),
-        date_fin=None if campaign.ends_at is None else spell_moment(campaign.ends_at),
-        stats=spell_stats(campaign.funnel),
+def _reaction(response: Response) -> Reaction | None:
+    if response.first_report_at is None or response.spared is None:
+        return None
+    delay = response.median_delay
+    return Reaction(
+        premier_signalement_at=spell_moment(response.first_report_at),
+        delai_median_s=None if delay is None else delay.total_seconds(),
+        taux_epargnes=response.spared.percent,
+        intervalle_epargnes=_interval(response.spared),
     )
 
 

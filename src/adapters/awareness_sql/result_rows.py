@@ -1,0 +1,214 @@
+"""Rows of campaigns, recipients and events to values and back, as `rows` does for the rest."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from awareness_core.campaign_events import Event, Sign, place_of
+from awareness_core.campaigns import Campaign, CampaignId, CampaignState, Difficulty
+from awareness_core.emails import EmailAddress
+from awareness_core.kpis import Funnel, MachineSteps, Step
+from awareness_core.recipients import Progress, Recipient
+from awareness_sql.rows import (
+    Row,
+    RowValues,
+    milliseconds_from,
+    moment_from,
+    optional_milliseconds,
+    optional_moment,
+)
+from awareness_sql.tables import campaign_events, campaigns, recipients
+
+_STEPS = {step.value: step for step in Step}
+_BITS = {step: 1 << number for number, step in enumerate(Step)}
+
+CAMPAIGN_COLUMNS = (
+    campaigns.c.id,
+    campaigns.c.name,
+    campaigns.c.state,
+    campaigns.c.created_at,
+    campaigns.c.starts_at,
+    campaigns.c.ends_at,
+    campaigns.c.total,
+    campaigns.c.sent,
+    campaigns.c.opened,
+    campaigns.c.clicked,
+    campaigns.c.submitted,
+    campaigns.c.reported,
+    campaigns.c.errors,
+    campaigns.c.machine,
+    campaigns.c.external_id,
+    campaigns.c.difficulty,
+    campaigns.c.sent_by_machine,
+    campaigns.c.opened_by_machine,
+    campaigns.c.clicked_by_machine,
+    campaigns.c.submitted_by_machine,
+)
+
+
+def campaign_row(campaign: Campaign) -> RowValues:
+    """All columns of `campaigns` but the company's."""
+    funnel, by_machine = campaign.funnel, campaign.machine_steps
+    return {
+        "id": campaign.id,
+        "name": campaign.name,
+        "state": campaign.state.value,
+        "created_at": milliseconds_from(campaign.created_at),
+        "starts_at": optional_milliseconds(campaign.starts_at),
+        "ends_at": optional_milliseconds(campaign.ends_at),
+        "listed_at": milliseconds_from(campaign.listed_at),
+        "total": funnel.total,
+        "sent": funnel.sent,
+        "opened": funnel.opened,
+        "clicked": funnel.clicked,
+        "submitted": funnel.submitted,
+        "reported": funnel.reported,
+        "errors": funnel.errors,
+        "machine": funnel.machine,
+        "external_id": campaign.external_id,
+        "difficulty": None if campaign.difficulty is None else campaign.difficulty.value,
+        "sent_by_machine": by_machine.sent,
+        "opened_by_machine": by_machine.opened,
+        "clicked_by_machine": by_machine.clicked,
+        "submitted_by_machine": by_machine.submitted,
+    }
+
+
+def campaign_from_row(row: Row) -> Campaign:
+    """The value of a row of `CAMPAIGN_COLUMNS`."""
+    campaign_id, name, state, created_at, starts_at, ends_at, *counts = row
+    total, sent, opened, clicked, submitted, reported, errors, machine, *more = counts
+    external_id, difficulty, more_sent, more_opened, more_clicked, more_submitted = more
+    funnel = Funnel(
+        total=total,
+        sent=sent,
+        opened=opened,
+        clicked=clicked,
+        submitted=submitted,
+        reported=reported,
+        errors=errors,
+        machine=machine,
+    )
+    return Campaign(
+        id=campaign_id,
+        name=name,
+        state=CampaignState(state),
+        created_at=moment_from(created_at),
+        starts_at=optional_moment(starts_at),
+        ends_at=optional_moment(ends_at),
+        funnel=funnel,
+        external_id=external_id,
+        difficulty=None if difficulty is None else Difficulty(difficulty),
+        machine_steps=MachineSteps(
+            sent=more_sent, opened=more_opened, clicked=more_clicked, submitted=more_submitted
+        ),
+    )
+
+
+RECIPIENT_COLUMNS = (
+    recipients.c.email_key,
+    recipients.c.email,
+    recipients.c.external_id,
+    recipients.c.employee_id,
+    recipients.c.sector_id,
+    recipients.c.sent_at,
+    recipients.c.opened_at,
+    recipients.c.clicked_at,
+    recipients.c.submitted_at,
+    recipients.c.reported_at,
+    recipients.c.error_at,
+    recipients.c.machine,
+    recipients.c.with_machine,
+)
+
+
+def recipient_row(campaign_id: CampaignId, recipient: Recipient) -> RowValues:
+    """All columns of `recipients` but the company's. Steps are bits, in the order in which `Step` names them."""
+    progress = recipient.progress
+    return {
+        "campaign_id": campaign_id,
+        "email_key": recipient.email.key,
+        "email": recipient.email.text,
+        "external_id": recipient.external_id,
+        "employee_id": recipient.employee_id,
+        "sector_id": recipient.sector_id,
+        "sent_at": optional_milliseconds(progress.sent_at),
+        "opened_at": optional_milliseconds(progress.opened_at),
+        "clicked_at": optional_milliseconds(progress.clicked_at),
+        "submitted_at": optional_milliseconds(progress.submitted_at),
+        "reported_at": optional_milliseconds(progress.reported_at),
+        "error_at": optional_milliseconds(progress.error_at),
+        "machine": progress.machine,
+        "with_machine": sum(_BITS[step] for step in progress.with_machine),
+    }
+
+
+def recipient_from_row(row: Row) -> Recipient:
+    """The value of a row of `RECIPIENT_COLUMNS`."""
+    key, email, external_id, employee_id, sector_id, *moments, machine, with_machine = row
+    sent_at, opened_at, clicked_at, submitted_at, reported_at, error_at = map(optional_moment, moments)
+    return Recipient(
+        # The key ends in the domain, as `emails` says.
+        email=EmailAddress(text=email, key=key, domain=key.rpartition("@")[2]),
+        external_id=external_id,
+        employee_id=employee_id,
+        sector_id=sector_id,
+        progress=Progress(
+            sent_at=sent_at,
+            opened_at=opened_at,
+            clicked_at=clicked_at,
+            submitted_at=submitted_at,
+            reported_at=reported_at,
+            error_at=error_at,
+            machine=machine,
+            with_machine=frozenset(step for step, bit in _BITS.items() if with_machine & bit),
+        ),
+    )
+
+
+EVENT_COLUMNS = (
+    campaign_events.c.key,
+    campaign_events.c.email_key,
+    campaign_events.c.step,
+    campaign_events.c.at,
+    campaign_events.c.address,
+    campaign_events.c.user_agent,
+    campaign_events.c.method,
+    campaign_events.c.signs,
+)
+
+
+def event_row(campaign_id: CampaignId, event: Event) -> RowValues:
+    """All columns of `campaign_events` but the company's; the place is derived."""
+    return {
+        "campaign_id": campaign_id,
+        "key": event.key,
+        "email_key": event.recipient,
+        "step": event.step.value,
+        "at": milliseconds_from(event.at),
+        "address": event.address,
+        "user_agent": event.user_agent,
+        "method": event.method,
+        "place": place_of(event),
+        "signs": event.signs.value,
+    }
+
+
+def event_from_row(row: Row) -> Event:
+    """The value of a row of `EVENT_COLUMNS`."""
+    key, email_key, step, at, address, user_agent, method, signs = row
+    return Event(
+        key=key,
+        recipient=email_key,
+        step=_STEPS[step],
+        at=moment_from(at),
+        address=address,
+        user_agent=user_agent,
+        method=method,
+        signs=Sign(signs),
+    )
+
+
+def delay_from_row(row: Row) -> timedelta:
+    """Milliseconds, the only column."""
+    return timedelta(milliseconds=row[0])

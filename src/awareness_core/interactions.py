@@ -1,0 +1,176 @@
+"""Human or machine? Link scanners and prefetching mail programs open and click before anybody reads.
+
+A verdict is the set of signs that an interaction shows; with any, it is kept and not counted. Rules are a company's
+data. That many people share an address proves nothing, as a whole office does; that many of them act from it within
+seconds does (Choice: decisions/023). Reports are never judged: no machine presses that button.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+import attrs
+
+from awareness_core.campaign_events import HUMAN, PLACE_SPAN, Event, EventKey, Sign, place_of, places_around
+from awareness_core.kpis import Step
+
+JUDGED_STEPS = frozenset({Step.OPENED, Step.CLICKED, Step.SUBMITTED})
+
+SCANNER_AGENTS = (
+    "barracuda",
+    "bingpreview",
+    "bot/",
+    "curl/",
+    "existence discovery",
+    "facebookexternalhit",
+    "go-http-client",
+    "headlesschrome",
+    "mimecast",
+    "proofpoint",
+    "python-requests",
+    "python-urllib",
+    "skypeuripreview",
+    "slackbot",
+    "symantec",
+    "wget/",
+)
+"""Parts of user agents, in lower case, that no browser of a person has."""
+
+_LARGEST_CROWD_WINDOW = PLACE_SPAN
+
+
+@attrs.frozen(kw_only=True)
+class VerdictRules:
+    """When an interaction is a machine's.
+
+    Within `soon` of a sending to the same recipient, before it or after; among at least `crowd` recipients whom one
+    address touches within `crowd_window`; among at least `burst` interactions of one recipient within `burst_window`;
+    with one of `scanner_agents` in its user agent; or by a HEAD request.
+    """
+
+    soon: timedelta = timedelta(seconds=10)
+    crowd: int = attrs.field(default=10, validator=attrs.validators.ge(2))
+    crowd_window: timedelta = attrs.field(
+        default=timedelta(seconds=5), validator=attrs.validators.le(_LARGEST_CROWD_WINDOW)
+    )
+    burst: int = attrs.field(default=5, validator=attrs.validators.ge(2))
+    burst_window: timedelta = timedelta(seconds=2)
+    scanner_agents: tuple[str, ...] = SCANNER_AGENTS
+
+
+DEFAULT_RULES = VerdictRules()
+
+
+def judge_campaign(events: Iterable[Event], rules: VerdictRules = DEFAULT_RULES) -> list[Event]:
+    """All events of a campaign with their signs, in the order given, which never matters otherwise."""
+    listed = list(events)
+    in_crowd = crowded(listed, rules)
+    signs = personal_signs(listed, rules)
+    return [
+        with_signs(event, signs[event.key] | (Sign.CROWD if event.key in in_crowd else HUMAN))
+        for event in listed
+    ]
+
+
+def judge_anew(
+    events: Sequence[Event], fresh: Sequence[Event], rules: VerdictRules = DEFAULT_RULES
+) -> list[Event]:
+    """Those of `events` with their signs as they are since `fresh`, which are among them, came.
+
+    `events` must hold every event of the recipients of `fresh`, and every event in the places up to two away from
+    theirs. Of whatever else they hold the stored signs are right.
+    """
+    touched = {event.recipient for event in fresh}
+    near = {place for event in fresh for place in places_around(event, 1)}
+    in_crowd = crowded(events, rules)
+    signs = personal_signs((event for event in events if event.recipient in touched), rules)
+    return [
+        with_signs(
+            event,
+            signs.get(event.key, event.signs & ~Sign.CROWD)
+            | (
+                (Sign.CROWD if event.key in in_crowd else HUMAN)
+                if place_of(event) in near
+                else event.signs & Sign.CROWD
+            ),
+        )
+        for event in events
+    ]
+
+
+def personal_signs(events: Iterable[Event], rules: VerdictRules) -> dict[EventKey, Sign]:
+    """What each event shows by itself and beside the others of its recipient, all of whose events are given."""
+    by_recipient: defaultdict[str, list[Event]] = defaultdict(list)
+    for event in events:
+        by_recipient[event.recipient].append(event)
+    signs: dict[EventKey, Sign] = {}
+    for told in by_recipient.values():
+        judged = [event for event in told if event.step in JUDGED_STEPS]
+        signs.update((event.key, HUMAN) for event in told)
+        if judged:
+            sendings = [event.at for event in told if event.step is Step.SENT]
+            signs.update((event.key, _own_signs(event, sendings, rules)) for event in judged)
+            for key in _in_bursts(judged, rules):
+                signs[key] |= Sign.BURST
+    return signs
+
+
+def crowded(events: Iterable[Event], rules: VerdictRules) -> frozenset[EventKey]:
+    """The interactions among many recipients whom one address touched within seconds."""
+    by_address: defaultdict[str, list[Event]] = defaultdict(list)
+    for event in events:
+        if event.address is not None and event.step in JUDGED_STEPS:
+            by_address[event.address].append(event)
+    found: set[EventKey] = set()
+    for told in by_address.values():
+        if len(told) >= rules.crowd:
+            found.update(_in_crowds(sorted(told, key=_moment), rules))
+    return frozenset(found)
+
+
+def with_signs(event: Event, signs: Sign) -> Event:
+    """`event` with exactly these signs."""
+    return event if event.signs == signs else attrs.evolve(event, signs=signs)
+
+
+def _own_signs(event: Event, sendings: Sequence[datetime], rules: VerdictRules) -> Sign:
+    signs = HUMAN
+    if any(abs(event.at - sent) <= rules.soon for sent in sendings):
+        signs |= Sign.TOO_SOON
+    if event.method == "HEAD":
+        signs |= Sign.HEAD_REQUEST
+    if event.user_agent is not None:
+        agent = event.user_agent.lower()
+        if any(part in agent for part in rules.scanner_agents):
+            signs |= Sign.SCANNER_AGENT
+    return signs
+
+
+def _in_bursts(judged: Sequence[Event], rules: VerdictRules) -> Iterable[EventKey]:
+    ordered = sorted(judged, key=_moment)
+    for first in range(len(ordered) - rules.burst + 1):
+        group = ordered[first : first + rules.burst]
+        if group[-1].at - group[0].at <= rules.burst_window:
+            yield from (event.key for event in group)
+
+
+def _in_crowds(ordered: Sequence[Event], rules: VerdictRules) -> Iterable[EventKey]:
+    present: Counter[str] = Counter()
+    first = unmarked = 0
+    for last, event in enumerate(ordered):
+        present[event.recipient] += 1
+        while event.at - ordered[first].at > rules.crowd_window:
+            gone = ordered[first].recipient
+            present[gone] -= 1
+            if not present[gone]:
+                del present[gone]
+            first += 1
+        if len(present) >= rules.crowd:
+            yield from (marked.key for marked in ordered[max(first, unmarked) : last + 1])
+            unmarked = last + 1
+
+
+def _moment(event: Event) -> datetime:
+    return event.at
