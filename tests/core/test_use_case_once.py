@@ -144,6 +144,20 @@ def test_what_raises_has_written_nothing_and_may_be_sent_again_at_once() -> None
     assert (StoreUnavailable, 0, [b"new"]) == run(story())
 
 
+def test_a_store_that_is_away_afterwards_does_not_hide_why_it_was_refused() -> None:
+    async def story() -> object:
+        world = await settled_world()
+
+        async def hire_and_lose_the_store(ports: Ports) -> None:
+            await _hire(ports)
+            world.store.is_away = True
+            raise NotFound("No such thing.")
+
+        return await _refusal(_carry_out(world, hire_and_lose_the_store))
+
+    assert NotFound is run(story())
+
+
 def test_what_ends_without_an_answer_has_written_nothing_and_may_be_sent_again_at_once() -> None:
     async def story() -> tuple[int, list[bytes]]:
         world = await settled_world()
@@ -203,7 +217,7 @@ def test_many_at_once_have_one_effect_and_the_others_its_answer_or_a_refusal() -
 def test_whoever_lost_the_receipt_before_beginning_writes_nothing() -> None:
     """The lease of an attempt that waits long for its turn may end; then another begins, and the first must not."""
 
-    async def story() -> tuple[object, list[object], int]:
+    async def story() -> tuple[object, list[object], int, list[bytes]]:
         world = await settled_world()
         overtaken: list[object] = []
 
@@ -214,9 +228,9 @@ def test_whoever_lost_the_receipt_before_beginning_writes_nothing() -> None:
             await _hire(ports)
 
         refusal = await _refusal(_carry_out(world, begin_late))
-        return refusal, overtaken, len(await people_of(world))
+        return refusal, overtaken, len(await people_of(world)), await _carry_out(world)
 
-    assert (Conflict, [[b"new"]], 1) == run(story())
+    assert (Conflict, [[b"new"]], 1, [b"again", b"an", b"swer"]) == run(story())
 
 
 def test_a_reading_sees_what_this_request_wrote_so_far() -> None:

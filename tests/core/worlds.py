@@ -17,7 +17,7 @@ import attrs
 
 from awareness_core.campaigns import Campaign
 from awareness_core.employees import Employee, EmployeeChange
-from awareness_core.errors import AwarenessError
+from awareness_core.errors import AwarenessError, StoreUnavailable
 from awareness_core.pages import PageRequest
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.ports import EmployeeQuery, Transaction
@@ -41,10 +41,13 @@ class WatchedStore(MemoryStore):
         super().__init__()
         self.writes: list[str] = []
         self.before_apply: Callable[[], Awaitable[None]] | None = None
+        self.is_away = False
 
     @contextlib.asynccontextmanager
     async def transaction(self, company_id: CompanyId) -> AsyncIterator[Transaction]:
         """As the memory store's, watched."""
+        if self.is_away:
+            raise StoreUnavailable("The store is away.")
         async with super().transaction(company_id) as transaction:
             yield cast("Transaction", _Watched(self, transaction))
 

@@ -336,6 +336,7 @@ async def test_a_large_answer_comes_back_in_every_byte(stored: Service) -> None:
     second = await sample.send()
 
     assert len(first.body) > 3 * PART_BYTES
+    assert 6001 == first.body.count(b"\n")
     assert (200, "true") == (second.status, second.headers["idempotency-replayed"])
     assert first.body == second.body
 
