@@ -5,17 +5,19 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks import machine, page
-from benchmarks.catalogue import LONG, ROWS
+from benchmarks.catalogue import LONG, ROWS, WITHOUT_DATABASE
 from benchmarks.figures import Line
 from benchmarks.measuring import Bench
-from benchmarks.stores import SqliteBackend
+from benchmarks.postgres import PostgresBackend
+from benchmarks.stores import Backend, SqliteBackend
 
 _ROUNDS = 5
 
@@ -28,17 +30,26 @@ def main(arguments: Sequence[str]) -> None:
     described = machine.described()
     print(f"{described}\nprocesses that wanted to run in the last minute: {machine.load():.1f}", flush=True)
     lines: list[Line] = []
-    with TemporaryDirectory(prefix="awareness-bench-") as folder:
-        backend = SqliteBackend(Path(folder))
+    databases = wanted.database or list(_BACKENDS)
+    with TemporaryDirectory(prefix="awareness-bench-") as folder, ExitStack() as stack:
+        backends = [stack.enter_context(_BACKENDS[database](Path(folder))) for database in databases]
         for name in names:
-            bench = Bench(backend=backend, rounds=wanted.rounds, say=partial(_say, name))
-            for line in ROWS[name](bench):
-                _say("", "")
-                print(_shown(line), flush=True)
-                lines.append(line)
+            for backend in backends[:1] if name in WITHOUT_DATABASE else backends:
+                bench = Bench(backend=backend, rounds=wanted.rounds, say=partial(_say, name))
+                for line in ROWS[name](bench):
+                    _say("", "")
+                    print(_shown(line), flush=True)
+                    lines.append(line)
+        measured = [backend.name for backend in backends]
     print(f"processes that wanted to run in the last minute: {machine.load():.1f}")
     if not wanted.no_write:
-        page.write(lines, machine=described, rounds=wanted.rounds, today=datetime.now(UTC).date())
+        page.write(
+            lines,
+            databases=measured,
+            machine=described,
+            rounds=wanted.rounds,
+            today=datetime.now(UTC).date(),
+        )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -54,9 +65,24 @@ def _parser() -> argparse.ArgumentParser:
         default=_ROUNDS,
         help=f"how often each is measured; {_ROUNDS} or more for the page",
     )
+    parser.add_argument("--database", action="append", choices=list(_BACKENDS), help="both by default")
     parser.add_argument("--long", action="store_true", help="those rows, too, that take many minutes")
     parser.add_argument("--no-write", action="store_true", help="leave docs/performance.md as it is")
     return parser
+
+
+def _sqlite(folder: Path) -> AbstractContextManager[Backend]:
+    return nullcontext(SqliteBackend(folder))
+
+
+def _postgres(_: Path) -> AbstractContextManager[Backend]:
+    return PostgresBackend()
+
+
+_BACKENDS: Mapping[str, Callable[[Path], AbstractContextManager[Backend]]] = {
+    "sqlite": _sqlite,
+    "postgres": _postgres,
+}
 
 
 def _shown(line: Line) -> str:

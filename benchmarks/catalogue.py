@@ -25,5 +25,8 @@ ROWS: Final[Mapping[str, Row]] = {
     "mail": mail,
 }
 
+WITHOUT_DATABASE: Final = frozenset({"letters"})
+"""Measured once, whichever databases there are."""
+
 LONG: Final = frozenset({"million"})
 """Take many minutes, so they are measured only when they are asked for."""

@@ -6,6 +6,7 @@ seconds it prints.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 import subprocess
@@ -14,10 +15,11 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import asyncpg
 import attrs
 import msgspec
 
-from benchmarks.limits import INSERT
+from benchmarks.limits import COLUMNS, INSERT, row_of
 from benchmarks.machine import SERVER_CORE, on_core
 
 
@@ -65,14 +67,7 @@ def sqlite_load(path: str, company_id: str, body: bytes) -> None:
     connection.execute("BEGIN IMMEDIATE")
     connection.executemany(
         INSERT,
-        (
-            (
-                *(company_id, f"{number:036}", person.external_id, person.email, person.email, "example.com"),
-                *(person.email, person.nom, person.prenom, person.fonction, person.telephone, person.adresse),
-                *("active", False, 0, 0, person.nom),
-            )
-            for number, person in enumerate(people)
-        ),
+        (row_of(company_id, number, person) for number, person in enumerate(people)),
     )
     connection.execute("COMMIT")
 
@@ -85,9 +80,36 @@ def sqlite_compare(path: str, company_id: str, body: bytes) -> None:
     ).fetchall()
 
 
+def postgres_load(url: str, company_id: str, body: bytes) -> None:
+    """Decode, and COPY into the indexed table in one transaction."""
+    people = msgspec.json.decode(body, type=_Body).employees
+    rows = (row_of(company_id, number, person) for number, person in enumerate(people))
+
+    async def copy() -> None:
+        connection = await asyncpg.connect(url)
+        await connection.copy_records_to_table("employees", records=rows, columns=COLUMNS)
+
+    asyncio.run(copy())
+
+
+def postgres_compare(url: str, company_id: str, body: bytes) -> None:
+    """Decode, and SELECT the keys of everyone there."""
+    msgspec.json.decode(body, type=_Body)
+
+    async def select() -> None:
+        connection = await asyncpg.connect(url)
+        await connection.fetch(
+            "SELECT external_id, email_key FROM employees WHERE company_id = $1", company_id
+        )
+
+    asyncio.run(select())
+
+
 LIMITS: dict[str, Callable[[str, str, bytes], None]] = {
     "sqlite-load": sqlite_load,
     "sqlite-compare": sqlite_compare,
+    "postgres-load": postgres_load,
+    "postgres-compare": postgres_compare,
 }
 
 

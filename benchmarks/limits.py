@@ -6,7 +6,10 @@ Each is an application for `serving`. None checks a key, counts a quota or obeys
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from itertools import count
+from typing import Any
 
 import msgspec
 from litestar import Litestar, get, post
@@ -44,6 +47,68 @@ COLUMNS = (
 INSERT = f"INSERT INTO employees ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
 
 
+FIND_IN_POSTGRES = "SELECT id FROM employees WHERE company_id = $1 AND external_id = $2"
+INSERT_IN_POSTGRES = (
+    f"INSERT INTO employees ({', '.join(COLUMNS)}) "
+    f"VALUES ({', '.join(f'${number}' for number in range(1, len(COLUMNS) + 1))})"
+)
+
+
+def postgres_round_trip(url: str) -> Litestar:
+    """A handler that looks one thing up."""
+    pool = _Pool(url)
+
+    @get("/api/v1/ping")
+    async def look_up() -> dict[str, bool]:
+        async with pool.connection() as connection:
+            await connection.fetchrow("SELECT id FROM companies WHERE id = $1", "unknown")
+        return {"ok": True}
+
+    return Litestar([look_up], lifespan=[pool.life], openapi_config=None, logging_config=None)
+
+
+def postgres_writes(url: str, company_id: str) -> Litestar:
+    """A handler with BEGIN, one SELECT, one INSERT, COMMIT, on a connection of its own."""
+    pool = _Pool(url)
+    numbers = count()
+
+    @post("/api/v1/employees", status_code=200)
+    async def write(data: NewPerson) -> dict[str, str]:
+        async with pool.connection() as connection, connection.transaction():
+            await connection.fetchrow(FIND_IN_POSTGRES, company_id, data.external_id)
+            await connection.execute(INSERT_IN_POSTGRES, *row_of(company_id, next(numbers), data))
+        return {"action": "created"}
+
+    return Litestar([write], lifespan=[pool.life], openapi_config=None, logging_config=None)
+
+
+def row_of(company_id: str, number: int, person: NewPerson) -> tuple[object, ...]:
+    """The values of `COLUMNS`."""
+    return (
+        *(company_id, f"{number:036}", person.external_id, person.email, person.email, "example.com"),
+        *(person.email, person.nom, person.prenom, person.fonction, person.telephone, person.adresse),
+        *("active", False, 0, 0, person.nom),
+    )
+
+
+class _Pool:
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._pool: Any = None
+
+    @asynccontextmanager
+    async def life(self, _: Litestar) -> AsyncIterator[None]:
+        import asyncpg
+
+        async with asyncpg.create_pool(self._url, min_size=16, max_size=16) as self._pool:
+            yield
+
+    def connection(self) -> AbstractAsyncContextManager[Any]:
+        # `acquire` runs nothing, but giving a connection back resets it in a round trip of its own.
+        acquired: AbstractAsyncContextManager[Any] = self._pool.acquire()
+        return acquired
+
+
 def sqlite_writes(path: str, company_id: str) -> Litestar:
     """A handler with BEGIN, one SELECT, one INSERT, COMMIT: each request's own, as durable as ours."""
     connection = sqlite3.connect(path, isolation_level=None)
@@ -55,21 +120,7 @@ def sqlite_writes(path: str, company_id: str) -> Litestar:
     def write(data: NewPerson) -> dict[str, str]:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(FIND, (company_id, data.external_id)).fetchone()
-        row = (
-            *(company_id, f"{next(numbers):036}", data.external_id, data.email, data.email, "example.com"),
-            *(
-                data.email,
-                data.nom,
-                data.prenom,
-                data.fonction,
-                data.telephone,
-                data.adresse,
-                "active",
-                False,
-            ),
-            *(0, 0, data.nom),
-        )
-        connection.execute(INSERT, row)
+        connection.execute(INSERT, row_of(company_id, next(numbers), data))
         connection.execute("COMMIT")
         return {"action": "created"}
 

@@ -15,6 +15,7 @@ from benchmarks.figures import Line
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "performance.md"
 
+_DATABASES: Final = ("SQLite", "PostgreSQL")
 _BEGIN, _END = "<!-- measured -->\n", "<!-- measured so far -->"
 _TITLES: Final = (
     *("row", "work", "ours", "limit", "ours : limit, median (range)", "bar", "", "computing: ours / limit"),
@@ -22,8 +23,11 @@ _TITLES: Final = (
 )
 
 
-def write(lines: Sequence[Line], *, machine: str, rounds: int, today: date) -> None:
-    """Put `lines` into the table, each in the place of those of its row that are there."""
+def write(lines: Sequence[Line], *, databases: Sequence[str], machine: str, rounds: int, today: date) -> None:
+    """Put `lines` into the table, each in the place of those of its row and its database that are there.
+
+    `databases` are those that were measured; a line that names none is replaced with its row.
+    """
     text = PAGE.read_text(encoding="utf-8")
     before, begin, rest = text.partition(_BEGIN)
     kept, end, after = rest.partition(_END)
@@ -34,7 +38,8 @@ def write(lines: Sequence[Line], *, machine: str, rounds: int, today: date) -> N
     measured = {line.row for line in lines}
     table: dict[str, list[str]] = {row: [] for row in (*map(_row_of, old), *measured)}
     for spelt in old:
-        if _row_of(spelt) not in measured:
+        is_of_another = any(name in spelt for name in _DATABASES if name not in databases)
+        if _row_of(spelt) not in measured or is_of_another:
             table[_row_of(spelt)].append(spelt)
     for line in lines:
         table[line.row].append(_spelt(line, f"{today}, {rounds} rounds"))

@@ -49,7 +49,7 @@ class Served:
 def serving(what: str, *arguments: str) -> Iterator[Served]:
     """Serve until the block ends.
 
-    `what` is `ours URL [SMTP_URL CONNECTIONS]`, the same `watched`, `bare`, or `sqlite-writes PATH COMPANY_ID`.
+    `what` is `ours URL [SMTP_URL CONNECTIONS]`, the same `watched`, `bare`, or a limit on a database.
     """
     command = [sys.executable, "-m", "benchmarks.serving", what, *arguments]
     with (
@@ -96,6 +96,10 @@ async def _application(what: str, arguments: Sequence[str]) -> AsyncIterator[ASG
             yield limits.bare()
         case "sqlite-writes", [path, company_id]:
             yield limits.sqlite_writes(path, company_id)
+        case "postgres-round-trip", [url]:
+            yield limits.postgres_round_trip(url)
+        case "postgres-writes", [url, company_id]:
+            yield limits.postgres_writes(url, company_id)
         case "ours", [url, *mail]:
             async with _ours(url, mail) as app:
                 yield app

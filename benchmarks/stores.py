@@ -53,6 +53,17 @@ class Backend(Protocol):
         """A new world with an empty company and so many people of two other ones; gone when the block ends."""
 
     @property
+    def ping_bar(self) -> float:
+        """Which share of its limit a checked key should reach."""
+
+    @property
+    def ping_limit_is(self) -> str:
+        """What that limit does."""
+
+    def ping_limit(self, world: World) -> tuple[str, ...]:
+        """What `serving` is told to serve the limit of a checked key in that world."""
+
+    @property
     def write_bar(self) -> float:
         """Which share of its limit a single write should reach."""
 
@@ -74,6 +85,8 @@ class SqliteBackend:
     """SQLite, in files below a folder that is removed at the end."""
 
     name = "SQLite"
+    ping_bar = 0.40
+    ping_limit_is = "bare Litestar"
     write_bar = 0.60
     changes_are = "`PRAGMA data_version` of another connection"
 
@@ -105,6 +118,10 @@ class SqliteBackend:
         (version,) = self._witnesses[world.url].execute("PRAGMA data_version").fetchone()
         return int(version)
 
+    def ping_limit(self, world: World) -> tuple[str, ...]:
+        """See `Backend`."""
+        return ("bare",)
+
     def write_limit(self, world: World) -> tuple[str, ...]:
         """See `Backend`."""
         return ("sqlite-writes", str(path_of(world)), world.company_id)
@@ -122,10 +139,11 @@ def path_of(world: World) -> Path:
 def make_world(url: str, *, others: int) -> World:
     """Make the tables at `url`, the company, its key, and the people of others."""
     migrate(url)
-    return asyncio.run(_settle(url, others))
+    return asyncio.run(settle(url, others))
 
 
-async def _settle(url: str, others: int) -> World:
+async def settle(url: str, others: int) -> World:
+    """Make in the tables at `url` the company, its key, and the people of others."""
     async with open_storage(url) as storage:
         memory = memory_ports()
         ports = Ports(

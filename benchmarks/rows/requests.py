@@ -20,9 +20,13 @@ _FEW = 500
 
 
 def ping(bench: Bench) -> Iterable[Line]:
-    """Check a key, count its quota, answer; beside a handler that does nothing of this."""
+    """Check a key, count its quota, answer; beside a handler that does the least of this."""
     require_wrk()
-    with bench.backend.world() as world, serving("ours", world.url) as ours, serving("bare") as bare:
+    with (
+        bench.backend.world() as world,
+        serving("ours", world.url) as ours,
+        serving(*bench.backend.ping_limit(world)) as bare,
+    ):
 
         def load(server: Served, length: float, *key: str) -> Load:
             return put_load(server, _PING, script="get.lua", connections=32, seconds=length, arguments=key)
@@ -37,8 +41,8 @@ def ping(bench: Bench) -> Iterable[Line]:
         f"`GET /api/v1/ping`, {bench.backend.name}",
         ours=mine,
         limit=least,
-        bar=Bar(0.40, is_floor=True),
-        limit_is="bare Litestar",
+        bar=Bar(bench.backend.ping_bar, is_floor=True),
+        limit_is=bench.backend.ping_limit_is,
     )
 
 
@@ -77,7 +81,9 @@ def skip(bench: Bench) -> Iterable[Line]:
     require_wrk()
     changes = []
     with bench.backend.world() as world, serving("ours", world.url) as ours:
-        _post(ours, world.key, first=0, count=_FEW, length=_WARM_UP)
+        known = -1
+        while known != (known := _settled(bench, world)):
+            _post(ours, world.key, first=0, count=_FEW, length=_WARM_UP)
 
         def unchanged(_: int) -> Load:
             before = _settled(bench, world)
