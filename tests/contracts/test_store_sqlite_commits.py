@@ -75,6 +75,16 @@ async def test_writers_who_keep_writing_keep_sharing(sqlite: SqlStorage, wal: Pa
     assert commits_in(wal) - before <= 32
 
 
+async def test_a_transaction_that_raises_alone_commits_nothing(sqlite: SqlStorage, wal: Path) -> None:
+    before = commits_in(wal)
+    with contextlib.suppress(_Failure):
+        async with sqlite.store.transaction(ACME.id) as transaction:
+            await transaction.apply(changes=hired(person(1)))
+            raise _Failure
+
+    assert (before, []) == (commits_in(wal), await everyone(sqlite))
+
+
 async def test_a_transaction_that_raises_leaves_the_others_of_its_commit_alone(sqlite: SqlStorage) -> None:
     async def hire(number: int) -> None:
         async with sqlite.store.transaction(ACME.id) as transaction:

@@ -90,6 +90,8 @@ class CollectedResults:
     def restart(self) -> None:
         """See `Results`."""
         self.items: dict[int, Answer] = {}
+        self.changes: list[EmployeeChange] = []
+        self.absentees: list[Employee] = []
         self._open: set[int] = set()
         self._next = 0
 
@@ -107,6 +109,14 @@ class CollectedResults:
         """See `Results`."""
         self._open.remove(position)
         self.items[position] = answer
+
+    def note_written(self, changes: Sequence[EmployeeChange]) -> None:
+        """See `Results`."""
+        self.changes.extend(changes)
+
+    def note_absentees(self, people: Sequence[Employee]) -> None:
+        """See `Results`."""
+        self.absentees.extend(people)
 
     def told(self) -> list[tuple[object, ...]]:
         """What was answered, in order, but for the ids of new people."""
@@ -179,10 +189,21 @@ def test_chunks_through_a_store_come_to_the_same_as_provisioning(
         )
 
         assert results.told() == [told(item) for item in report.items]
+        assert _written(results.changes) == _written(report.changes)
+        assert {one.id for one in results.absentees} == {one.id for one in report.absentees}
+        assert len(results.absentees) == len(report.absentees)
         assert outcome.summary == report.summary
         assert await directory(one) == await directory(other)
 
     anyio.run(both)
+
+
+def _written(changes: Sequence[EmployeeChange]) -> set[tuple[object, ...]]:
+    """Who was changed, from one state to the other, and who is new."""
+    return {
+        (change.after.email, change.after.state, change.before and (change.before.id, change.before.state))
+        for change in changes
+    }
 
 
 async def confirmation(ports: Ports, payload: Payload) -> int | None:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import attrs
 
-from awareness_core.employees import EmployeeRecord
+from awareness_core.employees import Employee, EmployeeChange, EmployeeRecord
 from awareness_core.records import fingerprint_of
 from awareness_core.use_cases.synchronise import Answer
 
@@ -60,10 +60,12 @@ class KeptResults:
     """`Results` by position."""
 
     def __init__(self) -> None:
-        self.items: dict[int, Answer] = {}
+        self.restart()
 
     def restart(self) -> None:
-        self.items.clear()
+        self.items: dict[int, Answer] = {}
+        self.changes: list[EmployeeChange] = []
+        self.absentees: list[Employee] = []
 
     def put(self, start: int, answers: Sequence[Answer | None]) -> None:
         self.items.update(
@@ -72,3 +74,9 @@ class KeptResults:
 
     def put_late(self, position: int, answer: Answer) -> None:
         self.items[position] = answer
+
+    def note_written(self, changes: Sequence[EmployeeChange]) -> None:
+        self.changes.extend(changes)
+
+    def note_absentees(self, people: Sequence[Employee]) -> None:
+        self.absentees.extend(people)

@@ -13,7 +13,7 @@ from typing import IO, Final, Self
 
 import msgspec
 
-from awareness_core.employees import Action, EmployeeId
+from awareness_core.employees import Action, Employee, EmployeeChange, EmployeeId
 from awareness_core.sync_plan import SyncItem
 from awareness_core.use_cases.synchronise import Answer
 from awareness_http.wire.provisioning import spell_line
@@ -65,6 +65,12 @@ class ResultSpool:
     def put_late(self, position: int, answer: Answer) -> None:
         """See `Results`."""
         self._late[position] = _encode(self._spelt(answer))
+
+    def note_written(self, changes: Sequence[EmployeeChange]) -> None:
+        """See `Results`. An answer over HTTP does not say."""
+
+    def note_absentees(self, people: Sequence[Employee]) -> None:
+        """See `Results`. An answer over HTTP counts them."""
 
     def parts(self) -> Iterator[bytes]:
         """All answers in the order of the payload, each encoded and with a line break after it; any number a part."""

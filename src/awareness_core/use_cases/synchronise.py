@@ -12,12 +12,13 @@ from typing import NoReturn, Protocol
 
 import attrs
 
-from awareness_core.employees import Action, EmployeeId, EmployeeRecord
+from awareness_core.employees import Action, Employee, EmployeeChange, EmployeeId, EmployeeRecord
 from awareness_core.errors import Conflict, ConstraintViolated
 from awareness_core.identifiers import uuid7_series
 from awareness_core.matching import mentioned_email_keys, mentioned_external_ids
 from awareness_core.ports import Ports, Transaction
 from awareness_core.records import Glance, InvalidRecord, UnchangedPerson
+from awareness_core.sectors import Sector
 from awareness_core.sync import PayloadPlanner, archivals
 from awareness_core.sync_plan import (
     Candidates,
@@ -69,6 +70,12 @@ class Results(Protocol):
 
     def put_late(self, position: int, answer: Answer) -> None:
         """What became of a record whose place was left open."""
+
+    def note_written(self, changes: Sequence[EmployeeChange]) -> None:
+        """What was written beside; in a dry run it is undone in the end."""
+
+    def note_absentees(self, people: Sequence[Employee]) -> None:
+        """Who, as they were, was archived for not being mentioned. No answer speaks of them."""
 
 
 @attrs.frozen(kw_only=True)
@@ -174,8 +181,7 @@ class _Run:
         self._actions.update(item.action for item in plan.items.values())
         self._actions[Action.SKIPPED] += len(records) - len(plan.items) - len(plan.deferred)
         self._results.put(start, answers)
-        if plan.changes or plan.sectors:
-            await self._transaction.apply(changes=plan.changes, sectors=plan.sectors)
+        await self._write(plan.changes, plan.sectors)
 
     async def finish(self, *, confirmed: int | None) -> SyncSummary:
         """Decide what was deferred, archive who is missing if that was asked for, and count.
@@ -195,8 +201,9 @@ class _Run:
             )
         # Those whose mailbox goes to somebody else let it go in the very write that hands it over.
         handed_over = archivals(self._planner.replaced, now=self._ports.clock.now())
-        if plan.changes or plan.sectors or handed_over:
-            await self._transaction.apply(changes=(*plan.changes, *handed_over), sectors=plan.sectors)
+        await self._write((*plan.changes, *handed_over), plan.sectors)
+        if self._planner.replaced:
+            self._results.note_absentees(self._planner.replaced)
         replaced = {person.id for person in self._planner.replaced}
         await self._archive([employee_id for employee_id in absentees if employee_id not in replaced])
         return summary
@@ -240,7 +247,13 @@ class _Run:
     async def _archive(self, employee_ids: Sequence[EmployeeId]) -> None:
         for start in range(0, len(employee_ids), _ABSENTEES_AT_ONCE):
             people = await self._transaction.employees_by_id(employee_ids[start : start + _ABSENTEES_AT_ONCE])
-            await self._transaction.apply(changes=archivals(people, now=self._ports.clock.now()))
+            await self._write(archivals(people, now=self._ports.clock.now()))
+            self._results.note_absentees(people)
+
+    async def _write(self, changes: Sequence[EmployeeChange], sectors: Sequence[Sector] = ()) -> None:
+        if changes or sectors:
+            await self._transaction.apply(changes=changes, sectors=sectors)
+            self._results.note_written(changes)
 
     def _tellable(self, item: SyncItem) -> SyncItem:
         # The ids of people not created exist in no store, so nobody may be told of them.

@@ -97,11 +97,9 @@ class GroupCommit:
                 return
             changes_before = driver.total_changes
             was_cut = await self._run_members(driver, members)
-            if driver.total_changes == changes_before:
-                # Nothing to make durable, so nothing to wait for.
-                driver.execute("COMMIT")
-            else:
-                await self._commit(driver)
+            # A commit after failures alone would write anew every page that they changed and then put back.
+            wrote = bool(members) and driver.total_changes != changes_before
+            await self._end(driver, "COMMIT" if members else "ROLLBACK", is_long=wrote)
         except (sqlite3.Error, AwarenessError) as error:
             self._discard()
             for member in members:
@@ -164,10 +162,14 @@ class GroupCommit:
             driver.execute("RELEASE member")
         return False
 
-    async def _commit(self, driver: sqlite3.Connection) -> None:
+    async def _end(self, driver: sqlite3.Connection, how: str, *, is_long: bool) -> None:
+        if not is_long:
+            # Nothing to make durable, so nothing to wait for.
+            driver.execute(how)
+            return
         if self._thread is None:
             self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="awareness-commit")
-        work = self._thread.submit(driver.execute, "COMMIT")
+        work = self._thread.submit(driver.execute, how)
         try:
             await asyncio.wrap_future(work)
         except asyncio.CancelledError:

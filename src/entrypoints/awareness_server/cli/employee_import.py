@@ -12,7 +12,8 @@ from pathlib import Path
 import attrs
 
 from awareness_core.errors import MassDeactivationBlocked
-from awareness_core.use_cases.provision import provision
+from awareness_core.use_cases.synchronise import synchronise
+from awareness_server.cli.import_payload import RosterPayload, RosterResults
 from awareness_server.cli.import_report import (
     fault_lines,
     place_of,
@@ -67,10 +68,12 @@ async def import_roster(file: Path, options: ImportOptions) -> int:
         company = await find_company(ports, options.company)
         try:
             with progress_bar("Planning" if options.dry_run else "Importing", total=None):
-                report = await provision(
+                results = RosterResults()
+                outcome = await synchronise(
                     ports,
                     company.id,
-                    [entry.record for entry in roster.entries],
+                    RosterPayload([entry.record for entry in roster.entries]),
+                    results,
                     dry_run=options.dry_run,
                     deactivate_missing=options.deactivate_missing,
                     confirm_deactivations=options.confirm_deactivations,
@@ -79,6 +82,7 @@ async def import_roster(file: Path, options: ImportOptions) -> int:
             if options.as_json:
                 write_json(spell_blocked(blocked, dry_run=options.dry_run))
             raise _refusal(blocked) from blocked
+    report = results.report(outcome)
     if options.as_json:
         write_json(spell_report(roster, report))
     else:
