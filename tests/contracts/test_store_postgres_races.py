@@ -137,7 +137,7 @@ async def test_success_ends_a_series_of_refusals(storage: SqlStorage) -> None:
     series = []
     for outcome in (refuse(), apply(storage, []), refuse(), refuse(), apply(storage, [])):
         await outcome
-        series.append("shared" not in precedence.precedence())
+        series.append(precedence.precedence().is_alone)
 
     assert [False, False, False, True, False] == series
 

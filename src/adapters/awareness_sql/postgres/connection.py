@@ -17,7 +17,7 @@ from awareness_sql.postgres.pool import is_lost
 from awareness_sql.postgres.refusals import DRIVER_ERRORS, refuse
 from awareness_sql.rows import Row
 
-SAVEPOINT = "SAVEPOINT part"
+_SAVEPOINT = "SAVEPOINT part"
 """What every writing transaction begins with, so that its first `all_or_nothing` costs no round trip."""
 
 _KEYS_AT_ONCE = 10_000
@@ -38,7 +38,7 @@ class PostgresConnection:
     """A `Connection` on an open transaction, which it neither begins nor ends.
 
     An error that is not met by `all_or_nothing` is the end of the transaction: PostgreSQL refuses every statement after
-    it. `has_savepoint` says that `SAVEPOINT` has been run, and nothing after it.
+    it. `has_savepoint` says that `SAVEPOINT part` has been run, and nothing after it.
     """
 
     keys_at_once = _KEYS_AT_ONCE
@@ -87,7 +87,7 @@ class PostgresConnection:
         is_first = self._has_fresh_savepoint
         self._has_fresh_savepoint = False
         if not is_first:
-            await self._driven(self._driver.execute(SAVEPOINT))
+            await self._driven(self._driver.execute(_SAVEPOINT))
         try:
             yield
         except BaseException:

@@ -6,22 +6,23 @@ import asyncio
 import contextlib
 import functools
 from collections.abc import AsyncIterator, Callable, Sequence
+from weakref import WeakValueDictionary
 
-from awareness_core.errors import NotFound, StoreUnavailable
+from awareness_core.errors import StoreUnavailable
 from awareness_core.tenants import CompanyId
 from awareness_sql.crossings import Crossing
 from awareness_sql.engine import Connection, Parameters, Statement, Value
 from awareness_sql.one_of import KEYS
 from awareness_sql.postgres.address import Address
-from awareness_sql.postgres.connection import SAVEPOINT, PostgresConnection
+from awareness_sql.postgres.connection import PostgresConnection
 from awareness_sql.postgres.dialect import compiled
 from awareness_sql.postgres.driver import Driver, connect
 from awareness_sql.postgres.pool import Pool, is_lost
-from awareness_sql.postgres.precedence import noting_refusals, precedence
+from awareness_sql.postgres.precedence import Precedence, noting_refusals, precedence
 from awareness_sql.postgres.refusals import DRIVER_ERRORS, refuse
 from awareness_sql.postgres.roles import require_fit_role
 from awareness_sql.postgres.round_trips import RoundTrips
-from awareness_sql.postgres.turns import Turns
+from awareness_sql.postgres.shared_commit import FRESH, SharedCommit
 from awareness_sql.rows import Row
 from awareness_sql.storable import is_storable
 
@@ -45,41 +46,36 @@ class PostgresDatabase:
         self._pool = Pool(new_connection, size=address.pool_size, shown=address.shown)
         self._look_ups = Pool(new_connection, size=1, shown=address.shown)
         self._finders: dict[Crossing, RoundTrips[str, Row | None]] = {}
-        self._turns = Turns(patience=address.statement_timeout)
+        self._writes: WeakValueDictionary[CompanyId, SharedCommit] = WeakValueDictionary()
+        self._patience = address.statement_timeout
 
     @contextlib.asynccontextmanager
     async def reading(self, company_id: CompanyId | None) -> AsyncIterator[Connection]:
         """See `Database`."""
         begin = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT {_claim(company_id)}"
-        async with self._transaction(begin) as (driver, _):
+        async with self._transaction(begin) as driver:
             yield PostgresConnection(driver, self._shown)
 
     @contextlib.asynccontextmanager
     async def writing(self, company_id: CompanyId | None) -> AsyncIterator[Connection]:
-        """See `Database`. A transaction of one company waits for those before it, at most a statement's time.
+        """See `Database`. A transaction of one company waits for those before it, at most a statement's time, and
+        may share their commit.
 
         It sees what other companies commit meanwhile; it reads nothing of theirs but which addresses they hold, and
         there a constraint has the last word. PostgreSQL ends one of two transactions that wait for each other. Both
         become `ConstraintViolated`, for the use case to load, decide and write again; the third time it is alone.
         """
         if company_id is None:
-            async with self._transaction(f"BEGIN; SELECT {_claim(company_id)}") as (driver, _):
+            async with self._transaction(f"BEGIN; SELECT {_claim(company_id)}") as driver:
                 yield PostgresConnection(driver, self._shown)
             return
-        # The last statement's tag tells whether the company exists, so all this takes one round trip.
-        begin = "; ".join(
-            [
-                "BEGIN",
-                precedence(),
-                f"SELECT {_claim(company_id)}, {_lock(company_id)}",
-                SAVEPOINT,
-                f"SELECT FROM companies WHERE id = {_text(company_id)}",
-            ]
-        )
+        writes = self._writes.get(company_id)
+        if writes is None:
+            begin = functools.partial(_begin_writing, company_id)
+            writes = SharedCommit(self._pool, begin, shown=self._shown, patience=self._patience)
+            self._writes[company_id] = writes
         with noting_refusals():
-            async with self._turns.take(company_id), self._transaction(begin) as (driver, tag):
-                if tag != "SELECT 1":
-                    raise NotFound("No such company.")
+            async with writes.transaction(precedence()) as driver:
                 yield PostgresConnection(driver, self._shown, has_savepoint=True)
 
     async def look_up(
@@ -123,15 +119,17 @@ class PostgresDatabase:
         """See `Database`. A later use opens connections again."""
         for finder in self._finders.values():
             await finder.close()
+        for writes in list(self._writes.values()):
+            await writes.close()
         await self._look_ups.close()
         await self._pool.close()
 
     @contextlib.asynccontextmanager
-    async def _transaction(self, begin: str) -> AsyncIterator[tuple[Driver, str]]:
-        driver, tag = await self._pool.take(lambda driver: driver.execute(begin))
+    async def _transaction(self, begin: str) -> AsyncIterator[Driver]:
+        driver, _ = await self._pool.take(lambda driver: driver.execute(begin))
         try:
             try:
-                yield driver, tag
+                yield driver
             except BaseException:
                 await _roll_back(driver)
                 raise
@@ -179,6 +177,19 @@ async def _roll_back(driver: Driver) -> None:
     except BaseException:
         driver.terminate()
         raise
+
+
+def _begin_writing(company_id: CompanyId, precedence: Precedence) -> str:
+    # The last statement's tag tells whether the company exists, so all this takes one round trip.
+    return "; ".join(
+        [
+            "BEGIN",
+            precedence.sql,
+            f"SELECT {_claim(company_id)}, {_lock(company_id)}",
+            FRESH,
+            f"SELECT FROM companies WHERE id = {_text(company_id)}",
+        ]
+    )
 
 
 def _claim(company_id: CompanyId | None) -> str:

@@ -12,6 +12,8 @@ import contextlib
 from collections.abc import Iterator
 from contextvars import ContextVar
 
+import attrs
+
 from awareness_core.errors import ConstraintViolated
 
 _FAILURES_BEFORE = 2
@@ -23,11 +25,20 @@ _LOCK = 0x61776177
 _failures: ContextVar[int] = ContextVar("failures", default=0)
 
 
-def precedence() -> str:
-    """What the next transaction of this task begins with, before it takes any other lock."""
+@attrs.frozen(kw_only=True)
+class Precedence:
+    """Whether a transaction goes alone, and the SQL to begin with for that, before any other lock is taken."""
+
+    is_alone: bool
+    sql: str
+
+
+def precedence() -> Precedence:
+    """That of the next transaction of this task."""
     if _failures.get() < _FAILURES_BEFORE:
-        return f"SELECT pg_advisory_xact_lock_shared({_LOCK})"
-    return f"SET LOCAL lock_timeout = '{_PATIENCE}s'; SELECT pg_advisory_xact_lock({_LOCK})"
+        return Precedence(is_alone=False, sql=f"SELECT pg_advisory_xact_lock_shared({_LOCK})")
+    sql = f"SET LOCAL lock_timeout = '{_PATIENCE}s'; SELECT pg_advisory_xact_lock({_LOCK})"
+    return Precedence(is_alone=True, sql=sql)
 
 
 @contextlib.contextmanager

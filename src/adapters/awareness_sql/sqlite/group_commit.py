@@ -3,8 +3,8 @@
 The fsync of a commit takes longer than the statements of a small transaction. While one is under way the next
 transactions queue; then they run one after another inside one BEGIN IMMEDIATE, each in a savepoint of its own, and are
 told that they succeeded only after the COMMIT they share. One that raises is rolled back to its savepoint; if the
-COMMIT fails, all of them fail. One that wrote nothing waits for the commit as well, because what it read from those
-before it is not durable until then.
+COMMIT fails, all of them fail. One that wrote nothing, or raises, waits for the commit as well, because what it read
+from those before it is not durable until then.
 
 One task, which lives while anybody waits, does all of this; only the COMMIT runs in a thread, and readers go on
 meanwhile. Other processes may write to the file: they are waited for, and let in after a long batch.
@@ -20,8 +20,8 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 
 from awareness_core.errors import AwarenessError, StoreUnavailable
+from awareness_sql.member import Member
 from awareness_sql.sqlite.file import DatabaseFile, Identity
-from awareness_sql.sqlite.member import Member
 from awareness_sql.sqlite.patience import LONGEST_PAUSE, when_free
 from awareness_sql.sqlite.refusals import refuse
 
@@ -39,7 +39,7 @@ class GroupCommit:
         self._file = file
         self._patience = patience
         self._close_readers = close_readers
-        self._queue: deque[Member] = deque()
+        self._queue: deque[Member[sqlite3.Connection]] = deque()
         self._task: asyncio.Task[None] | None = None
         self._driver: sqlite3.Connection | None = None
         self._identity: Identity | None = None
@@ -53,7 +53,7 @@ class GroupCommit:
         Raises `StoreUnavailable` when it could not begin in time, or was not committed. A block cancelled while it
         waits for the commit may be committed all the same.
         """
-        member = Member(self._patience)
+        member: Member[sqlite3.Connection] = Member(self._patience)
         self._queue.append(member)
         self._wake(member)
         driver = await member.take_turn()
@@ -62,6 +62,8 @@ class GroupCommit:
         except BaseException as error:
             self._is_suspect = self._is_suspect or isinstance(error, StoreUnavailable)
             member.leave(succeeded=False)
+            if isinstance(error, Exception):
+                await member.committed()
             raise
         member.leave(succeeded=True)
         await member.committed()
@@ -75,7 +77,7 @@ class GroupCommit:
             self._thread.shutdown()
             self._thread = None
 
-    def _wake(self, member: Member) -> None:
+    def _wake(self, member: Member[sqlite3.Connection]) -> None:
         loop = asyncio.get_running_loop()
         if self._task is not None and not self._task.done():
             if self._task.get_loop() is loop:
@@ -90,7 +92,7 @@ class GroupCommit:
             await self._serve_batch()
 
     async def _serve_batch(self) -> None:
-        members: list[Member] = []
+        members: list[Member[sqlite3.Connection]] = []
         try:
             driver = await self._begin()
             if driver is None:
@@ -143,10 +145,12 @@ class GroupCommit:
         self._driver.execute("BEGIN IMMEDIATE")
         return self._driver
 
-    async def _run_members(self, driver: sqlite3.Connection, members: list[Member]) -> bool:
+    async def _run_members(
+        self, driver: sqlite3.Connection, members: list[Member[sqlite3.Connection]]
+    ) -> bool:
         """Run who waits and who comes meanwhile; whether it was cut short while there were more.
 
-        `members` gets those whose writes are to be committed.
+        `members` gets those who are to be told of the commit.
         """
         loop = asyncio.get_running_loop()
         closes_at = loop.time() + _LONGEST_BATCH
@@ -155,10 +159,13 @@ class GroupCommit:
                 return True
             driver.execute("SAVEPOINT member")
             member = self._queue.popleft()
-            if await member.run(driver):
+            is_kept = await member.run(driver)
+            if not is_kept:
+                driver.execute("ROLLBACK TO member")
+            if is_kept or members:
                 members.append(member)
             else:
-                driver.execute("ROLLBACK TO member")
+                member.acknowledge(None)
             driver.execute("RELEASE member")
         return False
 

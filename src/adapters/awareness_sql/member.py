@@ -1,23 +1,26 @@
-"""One write transaction on its way through a shared commit: it waits for its turn, leaves, and waits for the commit."""
+"""One write transaction on its way through a shared commit: it waits for its turn, leaves, and waits for the commit.
+
+It does so even when it failed, as what it has seen of those before it is not so until then. Its driver is nothing to it.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from awareness_core.errors import StoreUnavailable
 
 _Result = TypeVar("_Result")
+_Driver = TypeVar("_Driver")
 
 
-class Member:
+class Member(Generic[_Driver]):
     """Its task calls `take_turn`, `leave` and `committed`; who runs the batch calls the others."""
 
     def __init__(self, patience: float) -> None:
         self._patience = patience
         loop = asyncio.get_running_loop()
-        self._turn: asyncio.Future[sqlite3.Connection] = loop.create_future()
+        self._turn: asyncio.Future[_Driver] = loop.create_future()
         self._verdict: asyncio.Future[bool] = loop.create_future()
         self._outcome: asyncio.Future[None] = loop.create_future()
         self._timer = loop.call_later(patience, self._expire)
@@ -27,7 +30,7 @@ class Member:
         """Whether the turn is still to come: neither given, nor given up, nor too late."""
         return not self._turn.done()
 
-    async def take_turn(self) -> sqlite3.Connection:
+    async def take_turn(self) -> _Driver:
         """Wait for the turn, for so long as there is patience. Cancelled just when it came, it is given back."""
         try:
             return await self._turn
@@ -46,7 +49,7 @@ class Member:
         """Wait for the commit. Raises `StoreUnavailable` when it failed."""
         await self._outcome
 
-    async def run(self, driver: sqlite3.Connection) -> bool:
+    async def run(self, driver: _Driver) -> bool:
         """Give it the turn and wait until it leaves; whether to keep what it wrote."""
         _settle(self._turn, driver)
         return await self._verdict
