@@ -45,11 +45,13 @@ from awareness_core.pages import PageRequest
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.periods import Period
 from awareness_core.ports import EmployeeQuery, Ports
+from awareness_core.receipts import ReceiptId
 from awareness_core.sectors import Sector, SectorId, SectorReference
 from awareness_core.tenants import CompanyId
 from awareness_core.use_cases.deactivate import deactivate
 from awareness_core.use_cases.invite import invite
 from awareness_core.use_cases.issue_api_key import issue_api_key
+from awareness_core.use_cases.once import AnsweredBefore, kept_answer, once
 from awareness_core.use_cases.provision import provision
 from awareness_core.use_cases.record_first_login import record_first_login
 from awareness_core.use_cases.synchronise import synchronise
@@ -285,6 +287,34 @@ class StoresAgree(RuleBasedStateMachine):
                 raise Conflict(str(await transaction.employees_by_id([person.id])))
 
         self.worlds.tell(write_and_give_up)
+
+    @rule(
+        company=companies,
+        name=st.sampled_from([ReceiptId("one"), ReceiptId("two")]),
+        record=records,
+        mails=st.booleans(),
+        gives_up=st.booleans(),
+    )
+    def provision_once(
+        self, company: CompanyId, name: ReceiptId, record: EmployeeRecord, *, mails: bool, gives_up: bool
+    ) -> None:
+        async def fingerprint() -> bytes:
+            return str(record.email).encode()
+
+        async def carry_out(ports: Ports) -> object:
+            try:
+                async with once(ports, company, name, fingerprint) as attempt:
+                    report = await provision(attempt.ports, company, [record])
+                    if mails:
+                        await invite(attempt.ports, company)
+                    if gives_up:
+                        raise Conflict("given up")
+                    await attempt.settle([str(report.summary).encode(), b"!"])
+                    return report
+            except AnsweredBefore:
+                return [part async for part in kept_answer(ports, company, name)]
+
+        self.worlds.tell(carry_out)
 
     # Questions with arguments
 
