@@ -124,6 +124,15 @@ def check_event(raw: RawEvent, *, names: Mapping[str, str]) -> EventTelling:
     return EventTelling(event=event, email=email)
 
 
+def is_ip_address(text: str) -> bool:
+    """Whether `text` spells an address of IP version 4 or 6."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
 _NOBODY = parse_email("nobody@example.com")
 _NEVER = parse_moment("1970-01-01")
 
@@ -168,11 +177,10 @@ class _Check:
         normal = self.optional_text(field, text)
         if normal is None:
             return None
-        try:
-            address = ipaddress.ip_address(normal)
-        except ValueError:
+        if not is_ip_address(normal):
             self._note(field, "invalid_address", "must be an IP address like 192.0.2.1 or 2001:db8::1")
             return None
+        address = ipaddress.ip_address(normal)
         mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
         return str(mapped or address)
 

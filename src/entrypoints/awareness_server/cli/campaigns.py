@@ -1,23 +1,26 @@
-"""`awareness campaigns`: a company's campaigns with the rates of those who opened, clicked, submitted, reported."""
+"""`awareness campaigns`: a company's campaigns with the rates of those who opened, clicked, submitted, reported.
+
+Importing and picturing have modules of their own.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import App, Parameter, validators
 from cyclopts.validators import Number
 
 from awareness_core.campaigns import Campaign, CampaignState
-from awareness_core.kpis import Funnel, rate
+from awareness_core.kpis import rate
 from awareness_core.pages import DEFAULT_LIMIT, MAX_LIMIT, MAX_PAGE, PageRequest
 from awareness_core.periods import InvalidMoment, parse_moment
 from awareness_core.use_cases.list_campaigns import list_campaigns
+from awareness_server.cli.campaign_words import STEPS, count_of_step, spell_campaign
 from awareness_server.cli.invocation import find_company, open_ports
 from awareness_server.cli.output import (
     AsJson,
-    JsonValue,
-    moment,
     pagination,
     say,
     shown_moment,
@@ -26,10 +29,9 @@ from awareness_server.cli.output import (
 )
 from awareness_server.exit_codes import CommandFailed, ExitCode
 
-app = App(name="campaigns", help="List campaigns with their rates.")
+app = App(name="campaigns", help="List, show and import campaigns.")
 
-_STEPS = ("opened", "clicked", "submitted", "reported")
-_FIGURES = ("PEOPLE", *(step.upper() for step in _STEPS))
+_FIGURES = ("PEOPLE", *(step.upper() for step in STEPS))
 
 
 @app.command(name="list")
@@ -76,7 +78,7 @@ async def list_(
         )
     if as_json:
         write_json(
-            {"data": [_as_json(campaign) for campaign in found.items], "pagination": pagination(found)}
+            {"data": [spell_campaign(campaign) for campaign in found.items], "pagination": pagination(found)}
         )
         return
     write_table(
@@ -88,6 +90,54 @@ async def list_(
         say("No campaign started in that time; --from reaches further back than 30 days.")
     elif found.has_more:
         say(f"{found.total} campaigns in all; the next: --page {page + 1}")
+
+
+@app.command(name="import")
+async def import_(
+    file: Annotated[Path, Parameter(validator=validators.Path(exists=True, dir_okay=False))],
+    /,
+    *,
+    company: str,
+    name: str | None = None,
+    as_json: AsJson = False,
+) -> int:
+    """Import the results of a campaign from a file; importing it again changes nothing.
+
+    Reads what GoPhish's API tells of a campaign, the raw events that its pages export as CSV, and the JSON and lines
+    that the HTTP interface takes.
+
+    Parameters
+    ----------
+    file
+        The file; its content decides how it is read.
+    company
+        The company's id or name.
+    name
+        What to call a campaign whose name is not in the file. By default the file's name.
+    as_json
+        Print JSON instead of sentences.
+    """
+    from awareness_server.cli.result_import import import_file
+
+    return await import_file(file, company=company, name=name or file.stem, as_json=as_json)
+
+
+@app.command
+async def show(campaign_id: str, /, *, company: str, as_json: AsJson = False) -> None:
+    """Show one campaign: its funnel, and how fast it was noticed.
+
+    Parameters
+    ----------
+    campaign_id
+        The campaign's id.
+    company
+        The company's id or name.
+    as_json
+        Print JSON instead of a picture.
+    """
+    from awareness_server.cli.campaign_picture import show_campaign
+
+    await show_campaign(campaign_id, company=company, as_json=as_json)
 
 
 def _moment(option: str, text: str | None, *, end_of_day: bool = False) -> datetime | None:
@@ -106,37 +156,5 @@ def _row(campaign: Campaign) -> tuple[str, ...]:
         shown_moment(campaign.starts_at),
         shown_moment(campaign.ends_at),
         str(funnel.total),
-        *(f"{rate(_count(funnel, step), funnel.total).percent:.1f} %" for step in _STEPS),
+        *(f"{rate(count_of_step(funnel, step), funnel.total).percent:.1f} %" for step in STEPS),
     )
-
-
-def _as_json(campaign: Campaign) -> JsonValue:
-    funnel = campaign.funnel
-    rates: dict[str, JsonValue] = {}
-    for step in _STEPS:
-        share = rate(_count(funnel, step), funnel.total)
-        rates[step] = {"percent": share.percent, "interval": [share.low, share.high]}
-    return {
-        "id": campaign.id,
-        "name": campaign.name,
-        "status": campaign.state.value,
-        "created_at": moment(campaign.created_at),
-        "starts_at": moment(campaign.starts_at),
-        "ends_at": moment(campaign.ends_at),
-        "counts": {
-            "total": funnel.total,
-            "sent": funnel.sent,
-            "opened": funnel.opened,
-            "clicked": funnel.clicked,
-            "submitted": funnel.submitted,
-            "reported": funnel.reported,
-            "errors": funnel.errors,
-            "machine": funnel.machine,
-        },
-        "rates": rates,
-    }
-
-
-def _count(funnel: Funnel, step: str) -> int:
-    count: int = getattr(funnel, step)
-    return count

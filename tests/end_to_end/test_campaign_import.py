@@ -1,0 +1,107 @@
+"""Importing campaign results from files and looking at them, through the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.source_tree import ROOT
+from tests.end_to_end.installed import Installation
+
+FOLDER = ROOT / "tests" / "data" / "gophish"
+JSON = str(FOLDER / "campaign-12.json")
+CSV = str(FOLDER / "campaign-12-events.csv")
+OURS = {
+    "campaign": {"external_id": "x", "nom": "Ours", "statut": "en_cours"},
+    "evenements": [{"email": "a@acme.example", "type": "clique", "survenu_at": "2026-03-03T08:00:00Z"}],
+}
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Installation:
+    installation = Installation(tmp_path)
+    assert installation.run("migrate").code == 0
+    installation.must("company", "create", "Acme")
+    return installation
+
+
+def test_a_campaign_of_gophish_is_imported_and_again_adds_nothing(here: Installation) -> None:
+    first = here.must("campaigns", "import", JSON, "--company", "Acme")
+    again = here.must("campaigns", "import", CSV, "--company", "Acme", "--name", "Facture en attente")
+
+    assert first["summary"] == {"recipients": 3, "events": 9, "new": 9, "known": 0, "failed": 0}
+    assert (again["summary"]["new"], again["summary"]["known"]) == (0, 9)
+    assert first["campaign"]["id"] == again["campaign"]["id"]
+    assert again["campaign"]["counts"] == {
+        "total": 3,
+        "sent": 3,
+        "opened": 1,
+        "clicked": 1,
+        "submitted": 1,
+        "reported": 1,
+        "errors": 1,
+        # A scanner followed the link while the mail was being sent.
+        "machine": 1,
+    }
+    stored = b"".join(path.read_bytes() for path in here.folder.glob("awareness.db*"))
+    assert b"ada@acme.example" in stored
+    assert b"correct horse" not in stored
+
+
+def test_a_campaign_is_shown_as_a_picture(here: Installation) -> None:
+    imported = here.must("campaigns", "import", JSON, "--company", "Acme")
+    shown = here.run("campaigns", "show", imported["campaign"]["id"], "--company", "acme")
+    as_json = here.must("campaigns", "show", imported["campaign"]["id"], "--company", "Acme")
+
+    assert shown.code == 0, shown.err
+    assert "Facture en attente (running)" in shown.out
+    assert "clicked         1   33.3 %  (6.2 to 79.2)    " + "█" * 13 in shown.out
+    assert "Half of the reports came within 1 h 20 min" in shown.out
+    assert as_json["response"]["first_report_at"] == "2026-03-03T09:20:02Z"
+    assert as_json["response"]["spared"]["percent"] == 66.67
+
+
+@pytest.mark.parametrize("as_lines", [False, True])
+def test_files_of_our_own_interface_are_imported(here: Installation, *, as_lines: bool) -> None:
+    path = here.folder / "ours"
+    lines = [{"campaign": OURS["campaign"]}, {"evenement": OURS["evenements"][0]}, {"end": {"count": 2}}]  # type: ignore[index]
+    path.write_text("\n".join(map(json.dumps, lines)) if as_lines else json.dumps(OURS), encoding="utf-8")
+    imported = here.must("campaigns", "import", str(path), "--company", "Acme")
+
+    assert ("Ours", 1) == (imported["campaign"]["name"], imported["summary"]["new"])
+
+
+def test_what_is_left_out_is_told_and_ends_with_partial(here: Installation) -> None:
+    path = here.folder / "some.json"
+    told = json.loads(Path(JSON).read_text(encoding="utf-8"))
+    told["timeline"][3]["time"] = "later"
+    path.write_text(json.dumps(told), encoding="utf-8")
+    done = here.run("campaigns", "import", str(path), "--company", "Acme")
+
+    assert done.code == 3
+    assert "left out: timeline[3] time: must be a date" in done.err
+    assert "8 new" in done.out
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{}", "a,b\n", '{"campaign": {}}', '{"campaign": {}}\n{"end": {"count": 9}}\n']
+)
+def test_a_file_that_is_no_result_is_refused(here: Installation, content: str) -> None:
+    path = here.folder / "file"
+    path.write_text(content, encoding="utf-8")
+    done = here.run("campaigns", "import", str(path), "--company", "Acme")
+
+    assert (2, "") == (done.code, done.out)
+    assert done.err.startswith("awareness: ")
+    assert here.must("campaigns", "list", "--company", "Acme", "--from", "2000-01-01")["data"] == []
+
+
+def test_a_campaign_that_is_not_there_is_told(here: Installation) -> None:
+    done = here.run("campaigns", "show", "nope", "--company", "Acme")
+
+    assert (1, "awareness: 'Acme' has no campaign 'nope': awareness campaigns list shows them\n") == (
+        done.code,
+        done.err,
+    )
