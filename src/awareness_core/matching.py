@@ -31,6 +31,10 @@ class Match:
     linked: bool = False
 
 
+NOBODY = Match()
+"""What nearly every record of a first load means."""
+
+
 class PeopleIndex:
     """The people of one company by external id and by address, as they were before the payload.
 
@@ -61,7 +65,7 @@ class PeopleIndex:
                 return Match(person=with_id)
             return Match(person=with_id, rival=with_email)
         if with_email is None:
-            return Match()
+            return NOBODY
         if record.external_id is None:
             return Match(person=with_email)
         if with_email.external_id is None:

@@ -6,6 +6,7 @@ It speaks of fields by the names it is given, because callers must read of *thei
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol
@@ -187,6 +188,7 @@ class _Check:
         self.faults.append(Fault(field=self._names.get(field, field), code=code, message=message))
 
 
+@functools.lru_cache(maxsize=1024)
 def _sector_reference(
     name: str | Absent | None, number: str | Absent | None
 ) -> SectorReference | Absent | None:

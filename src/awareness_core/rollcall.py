@@ -13,6 +13,8 @@ from awareness_core.employees import Employee, EmployeeId, EmployeeRecord, Prese
 from awareness_core.records import InvalidRecord, UnchangedPerson
 from awareness_core.texts import normal_text
 
+_LEAVING = Presence.LEAVING
+
 
 class Rollcall:
     """The identities of one payload. Lives as long as the planning of it."""
@@ -121,6 +123,6 @@ def asks_for_address(record: EmployeeRecord, person: Employee | None) -> bool:
     One of somebody who leaves, known by external id or not at all, names the address but has no use for it: the same
     payload may give it to a successor (Choice: decisions/007).
     """
-    if record.presence is not Presence.LEAVING or record.external_id is None:
+    if record.presence is not _LEAVING or record.external_id is None:
         return True
     return person is not None and person.external_id != record.external_id

@@ -26,7 +26,7 @@ from awareness_core.employees import (
     amend,
     hire,
 )
-from awareness_core.matching import Match, PeopleIndex
+from awareness_core.matching import NOBODY, Match, PeopleIndex
 from awareness_core.records import InvalidRecord, UnchangedPerson
 from awareness_core.rollcall import Rollcall, asks_for_address
 from awareness_core.sectors import SectorDirectory, SectorId, UnresolvableSector
@@ -35,7 +35,6 @@ from awareness_core.sync_plan import Candidates, SyncError, SyncItem, SyncWarnin
 _NOBODY = -1
 """The position of whom one waits for who is in no entry, and therefore never makes way."""
 
-_UNMATCHED = Match()
 _DUPLICATE = SyncError.DUPLICATE_IN_PAYLOAD
 
 
@@ -45,7 +44,7 @@ class Entry:
 
     position: int
     record: EmployeeRecord | InvalidRecord | UnchangedPerson
-    match: Match = _UNMATCHED
+    match: Match = NOBODY
     transition: Transition | None = None
     error: SyncError | None = None
     takes_email: bool = True
@@ -189,6 +188,8 @@ class Chunk:
                 awaited = self._awaited(entry, entry.record)
                 if awaited is not None:
                     waits_for[position] = awaited
+        if not waits_for:
+            return
         stuck = {
             position
             for position, entry in enumerate(self.entries)
@@ -208,10 +209,14 @@ class Chunk:
             self._judge_unknown_leaver(entry)
         elif self._keeps_address(entry, record):
             return None
-        elif not asks_for_address(record, entry.match.person) and not self._is_last:
+        elif not self._is_last and not asks_for_address(record, entry.match.person):
             # Whether a successor asks for the address is known at the end.
             entry.is_deferred = True
-        elif not asks_for_address(record, entry.match.person) and self._rollcall.is_claimed(record.email.key):
+        elif (
+            self._is_last
+            and self._rollcall.is_claimed(record.email.key)
+            and not asks_for_address(record, entry.match.person)
+        ):
             entry.takes_email = False
         elif record.email.key in self._held_elsewhere:
             self._deny(entry, record, SyncError.EMAIL_CONFLICT_OTHER_TENANT)

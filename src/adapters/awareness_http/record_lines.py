@@ -124,7 +124,8 @@ class _Line:
         # The decoder keeps the last of repeated names. Every name ends in a quote and a colon, and a text can only add
         # to the count, which then sends a good record the long way.
         values = msgspec.structs.astuple(raw)
-        names, spelling = len(values) - values.count(ABSENT), bytes(self._spelling)
+        # Compared by identity, as an enumeration's member is equal to nothing else.
+        names, spelling = sum([value is not ABSENT for value in values]), bytes(self._spelling)
         return spelling.count(_SEPARATOR) == names or len(_NAME_END.findall(spelling)) == names
 
     def _strictly(self) -> EmployeeRecord | InvalidRecord:

@@ -32,6 +32,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _NEVER_INVITED = InvitationHistory()
 _STATES = {state.value: state for state in EmployeeState}
+_STATE_NAMES = {state: name for name, state in _STATES.items()}
 
 
 # All rows of one write tell the same few moments.
@@ -188,20 +189,21 @@ def employee_row(change: EmployeeChange) -> RowValues:
     """
     employee = change.after
     invitation = employee.invitation
+    is_active = employee.is_active
     return {
         "id": employee.id,
         "external_id": employee.external_id,
         "email": employee.email.text,
         "email_key": employee.email.key,
         "email_domain": employee.email.domain,
-        "held_email_key": employee.email.key if employee.is_active else None,
+        "held_email_key": employee.email.key if is_active else None,
         "last_name": employee.last_name,
         "first_name": employee.first_name,
         "job_title": employee.job_title,
         "phone": employee.phone,
         "address": employee.address,
         "sector_id": employee.sector_id,
-        "state": employee.state.value,
+        "state": _STATE_NAMES[employee.state],
         "first_login_at": optional_milliseconds(employee.first_login_at),
         "has_password": employee.has_password,
         "last_attempt_at": optional_milliseconds(invitation.last_attempt_at),
