@@ -1,6 +1,7 @@
 """One write transaction on its way through a shared commit: it waits for its turn, leaves, and waits for the commit.
 
-It does so even when it failed, as what it has seen of those before it is not so until then. Its driver is nothing to it.
+It does so even when it failed, as what it has seen of those before it is not so until then. Its driver is nothing to
+it.
 """
 
 from __future__ import annotations
