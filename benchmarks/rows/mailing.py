@@ -72,18 +72,17 @@ def letters(bench: Bench) -> Iterable[Line]:
 def mail(bench: Bench) -> Iterable[Line]:
     """Inviting a hundred people; beside a hundred messages that are there already, over 8 connections."""
     for delay in (0.0, 0.02):
-        for connections in (1, _CONNECTIONS):
-            yield _invitations(bench, delay, connections)
+        yield _invitations(bench, delay)
 
 
-def _invitations(bench: Bench, delay: float, connections: int) -> Line:
+def _invitations(bench: Bench, delay: float) -> Line:
     with mail_server(delay) as port:
 
         def ours(_: int) -> float:
             url = f"smtp://127.0.0.1:{port}"
             with (
                 bench.backend.world() as world,
-                serving("ours", world.url, url, str(connections)) as server,
+                serving("ours", world.url, url, str(_CONNECTIONS)) as server,
             ):
                 _ask(server, world, "/api/v1/employees/sync", as_json(directory(_LETTERS)))
                 began = time.perf_counter()
@@ -105,11 +104,10 @@ def _invitations(bench: Bench, delay: float, connections: int) -> Line:
                 return time.perf_counter() - began
 
         mine, least = in_turns(bench, ours, limit)
-    over = "one connection" if connections == 1 else f"{connections} connections"
     return compared(
         "mail",
-        f"`invite-bulk` of {_LETTERS} over {over}, {delay * 1000:.0f} ms of the mail server's delay, "
-        f"{bench.backend.name}",
+        f"`invite-bulk` of {_LETTERS} over {_CONNECTIONS} connections, {delay * 1000:.0f} ms of the mail "
+        f"server's delay, {bench.backend.name}",
         ours=mine,
         limit=least,
         spell=milliseconds,
