@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import httpx
+import psutil
 import pytest
 
 from tests.contracts.postgres_database import PlacedDatabase, database_on
@@ -204,6 +205,27 @@ def test_while_its_database_is_away_it_answers_503_and_it_comes_back_by_itself(
     assert [] == [line for line in done.err.splitlines() if "Traceback" in line]
 
 
+def test_a_worker_that_takes_the_place_of_another_may_find_no_database(
+    installation: Installation, key: str, postgres: PostgresServer
+) -> None:
+    with installation.serving("--workers", "2") as server:
+        pid = server.started.process.pid
+        postgres.stop()
+        try:
+            killed = psutil.Process(pid).children()[-1]
+            killed.kill()
+            until(lambda: _workers(pid) == 2 and not killed.is_running())
+            away = {server.get("/api/v1/ping", key).status_code for _ in range(20)}
+        finally:
+            postgres.start()
+        until(lambda: all(_pings(server, key) for _ in range(20)))
+        done = server.stop()
+
+    assert {503} == away
+    assert 0 == done.code
+    assert [] == [line for line in done.err.splitlines() if "Traceback" in line]
+
+
 def test_a_database_that_hangs_holds_nobody_up_for_long(
     installation: Installation, key: str, postgres: PostgresServer
 ) -> None:
@@ -260,6 +282,10 @@ def test_what_it_acknowledged_outlives_a_crash_of_the_database(
 
     assert set() == set(acknowledged) - set(found)
     assert codes <= {200, 503}
+
+
+def _workers(pid: int) -> int:
+    return len([child for child in psutil.Process(pid).children() if child.status() != psutil.STATUS_ZOMBIE])
 
 
 def _pings(server: Server, key: str) -> bool:

@@ -14,7 +14,7 @@ from awareness_server.http_server import AsgiApp, stop_with_parent
 from awareness_server.logs import configure_logs
 from awareness_server.setting_sources import load_settings
 from awareness_server.settings import Settings, secrets_of
-from awareness_server.wiring import build_ports, checked
+from awareness_server.wiring import BuiltPorts, build_ports, checked
 
 _TELLS_REQUESTS = frozenset({"debug", "info"})
 
@@ -27,9 +27,13 @@ def create() -> AsgiApp:
 
 
 def application_in_worker(settings: Settings) -> AsgiApp:
-    """The application in one of several processes, which stops when the process that started it does."""
+    """The application in one of several processes, which stops when the process that started it does.
+
+    That one has looked at the database. It may go away at any moment from then on, when a process takes the place of
+    one that died, too; requests are told, and that is no reason not to answer them.
+    """
     stop_with_parent()
-    return _living_application(settings)
+    return _living_application(settings, has_been_checked=True)
 
 
 def application(ports: Ports, settings: Settings, *, lifespan: Lifespan | None = None) -> AsgiApp:
@@ -47,13 +51,21 @@ def application(ports: Ports, settings: Settings, *, lifespan: Lifespan | None =
     )
 
 
-def _living_application(settings: Settings) -> AsgiApp:
+@asynccontextmanager
+async def _closing(built: BuiltPorts) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        await built.close()
+
+
+def _living_application(settings: Settings, *, has_been_checked: bool = False) -> AsgiApp:
     configure_logs(log_format=settings.log_format, log_level=settings.log_level, secrets=secrets_of(settings))
     built = build_ports(settings)
 
     @asynccontextmanager
     async def life() -> AsyncIterator[None]:
-        async with checked(built, settings):
+        async with _closing(built) if has_been_checked else checked(built, settings):
             yield
 
     app = application(built.ports, settings, lifespan=life)
