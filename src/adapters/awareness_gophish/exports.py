@@ -28,7 +28,7 @@ from awareness_core.results_check import (
 from awareness_core.results_plan import Line
 from awareness_gophish.timeline import CREATED, read_event
 
-_AT_ONCE: Final = 1000
+_AT_ONCE: Final = 250
 _UNSET: Final = "0001-01-01"
 _FORMULA_STARTS: Final = ("'=", "'+", "'-", "'@")
 

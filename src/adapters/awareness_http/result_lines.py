@@ -38,7 +38,8 @@ from awareness_http.wire.result_imports import (
     read_recipient,
 )
 
-_AT_ONCE: Final = 1000
+_AT_ONCE: Final = 250
+"""Some twenty milliseconds' work in all, after which other requests have their turn."""
 _KINDS: Final[Mapping[str, type]] = {RECIPIENT: Destinataire, EVENT: Evenement}
 _NAME_END: Final = re.compile(rb'"\s*:')
 _NO_FAULTS: Final[tuple[Fault, ...]] = ()

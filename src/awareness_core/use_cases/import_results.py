@@ -34,7 +34,7 @@ class ResultsPayload(Protocol):
         """The campaign itself."""
 
     def batches(self) -> AsyncIterator[Sequence[Line]]:
-        """The lines in the order sent, about a thousand at a time."""
+        """The lines in the order sent, some hundreds at a time: each batch is decided and written in one go."""
 
 
 @attrs.frozen(kw_only=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
 
@@ -46,14 +47,15 @@ async def import_file(file: Path, *, company: str, name: str, as_json: bool) -> 
 
     Raises `CommandFailed` when nothing was imported at all.
     """
-    told = _read(file, name)
-    async with open_ports() as ports:
-        owner = await find_company(ports, company)
-        try:
-            with progress_bar("Importing", total=None):
-                outcome = await import_results(ports, owner.id, told.payload)
-        except ValidationFailed as refusal:
-            raise _unusable(file, refusal.message) from refusal
+    with ExitStack() as opened:
+        told = _read(file, name, opened)
+        async with open_ports() as ports:
+            owner = await find_company(ports, company)
+            try:
+                with progress_bar("Importing", total=None):
+                    outcome = await import_results(ports, owner.id, told.payload)
+            except ValidationFailed as refusal:
+                raise _unusable(file, refusal.message) from refusal
     failures = list(told.failures(outcome.failures))
     if as_json:
         _write_json(outcome, failures)
@@ -62,14 +64,14 @@ async def import_file(file: Path, *, company: str, name: str, as_json: bool) -> 
     return ExitCode.OK if outcome.is_ok else ExitCode.PARTIAL
 
 
-def _read(file: Path, name: str) -> _Told:
+def _read(file: Path, name: str, opened: ExitStack) -> _Told:
     try:
         data = file.read_bytes()
     except OSError as error:
         raise CommandFailed(f"{file} cannot be read: {error.strerror}") from error
     try:
         if _is_lines(data):
-            lines = LineResults()
+            lines = opened.enter_context(LineResults())
             lines.feed(data)
             lines.finish()
             return _Ours(lines)
