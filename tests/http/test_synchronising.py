@@ -53,6 +53,22 @@ def actions(results: Iterable[Mapping[str, Any]]) -> list[str]:
     return [result["action"] for result in results]
 
 
+async def test_a_record_with_a_field_twice_still_says_who_has_not_left(stored: Service) -> None:
+    await as_json(stored, [record(1), record(2)])
+    twice = json.dumps(record(1)).replace('"nom"', '"prenom": "Q", "nom"').encode()
+    answer = await as_lines(
+        stored,
+        b"\n".join([twice, json.dumps(record(2)).encode(), b'{"end": {"count": 2}}']),
+        deactivate_missing="true",
+    )
+    results, totals = read_lines(answer)
+
+    assert [("e1", "failed"), ("e2", "skipped")] == [
+        (result["external_id"], result["action"]) for result in results
+    ]
+    assert 0 == totals["summary"]["deactivated"]
+
+
 async def test_a_directory_is_created_then_skipped_then_followed(stored: Service) -> None:
     first = await as_json(stored, [record(1, secteur="A"), record(2), record(3)])
     again = await as_json(stored, [record(1, secteur="A"), record(2), record(3)])

@@ -73,7 +73,7 @@ class RecordLines:
 
     def read(self, offset: int) -> EmployeeRecord | InvalidRecord:
         """See `Lines`."""
-        return _Line(self._spellings[offset], self._start + offset, self.glances()[offset].fingerprint).read()
+        return _Line(self._spellings[offset], self._start + offset, self.glances()[offset]).read()
 
 
 def _glances_at(spellings: Sequence[bytes | msgspec.Raw]) -> Sequence[Glance]:
@@ -99,12 +99,12 @@ def _glance_at(spelling: bytes | msgspec.Raw) -> _Glance:
 class _Line:
     """One of them. `index` is its place in the payload."""
 
-    __slots__ = ("_fingerprint", "_index", "_spelling")
+    __slots__ = ("_glance", "_index", "_spelling")
 
-    def __init__(self, spelling: bytes | msgspec.Raw, index: int, fingerprint: bytes) -> None:
+    def __init__(self, spelling: bytes | msgspec.Raw, index: int, glance: Glance) -> None:
         self._spelling = spelling
         self._index = index
-        self._fingerprint = fingerprint
+        self._glance = glance
 
     def read(self) -> EmployeeRecord | InvalidRecord:
         """The record, or all that is wrong with it."""
@@ -116,7 +116,9 @@ class _Line:
             raw = _QUICK.decode(self._spelling)
             if type(raw.sector_id) is int:
                 raw.sector_id = str(raw.sector_id)
-            return check_record(raw, fingerprint=self._fingerprint) if self._is_said_once(raw) else None
+            return (
+                check_record(raw, fingerprint=self._glance.fingerprint) if self._is_said_once(raw) else None
+            )
         except (msgspec.MsgspecError, ValidationFailed):
             return None
 
@@ -132,10 +134,12 @@ class _Line:
         try:
             value = parse_json(bytes(self._spelling))
         except ValidationFailed as refusal:
-            return self._invalid(refusal, {})
+            # Whom it names may be plain all the same, and who is named has not left.
+            named = {"external_id": self._glance.external_id, "email": self._glance.email}
+            return self._invalid(refusal, named)
         taken = take(EmployeeFields, value)
         try:
-            return read_record(taken, fingerprint=self._fingerprint)
+            return read_record(taken, fingerprint=self._glance.fingerprint)
         except ValidationFailed as refusal:
             return self._invalid(refusal, value if isinstance(value, dict) else {})
 
