@@ -13,9 +13,10 @@ from sqlalchemy import bindparam, func, insert, or_, select, update
 from awareness_core.api_keys import ApiKey, ApiKeyId, PublicId
 from awareness_core.errors import NotFound, StoreUnavailable
 from awareness_core.tenants import CompanyId
+from awareness_sql.access_rows import API_KEY_COLUMNS, api_key_from_row, api_key_row
 from awareness_sql.crossings import API_KEYS_BY_PUBLIC_ID
 from awareness_sql.engine import NO_PARAMETERS, Database
-from awareness_sql.rows import API_KEY_COLUMNS, Row, api_key_from_row, api_key_row, milliseconds_from
+from awareness_sql.rows import Row, milliseconds_from
 from awareness_sql.tables import api_keys, companies
 
 _log = logging.getLogger(__name__)

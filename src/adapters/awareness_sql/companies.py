@@ -8,8 +8,8 @@ from sqlalchemy import insert, select
 
 from awareness_core.tenants import Company
 from awareness_core.texts import folded_name
+from awareness_sql.access_rows import COMPANY_COLUMNS, company_from_row, company_row
 from awareness_sql.engine import NO_PARAMETERS, Database
-from awareness_sql.rows import COMPANY_COLUMNS, company_from_row, company_row
 from awareness_sql.tables import companies
 
 _NEW = insert(companies)

@@ -12,8 +12,8 @@ from typing import Any
 import attrs
 from sqlalchemy import ColumnElement, Select, Text, bindparam, select
 
+from awareness_sql.access_rows import API_KEY_COLUMNS
 from awareness_sql.one_of import KEYS, OneOf
-from awareness_sql.rows import API_KEY_COLUMNS
 from awareness_sql.tables import api_keys, employees
 
 TENANT = bindparam("tenant", type_=Text)

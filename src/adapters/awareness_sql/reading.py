@@ -18,6 +18,7 @@ from awareness_core.receipts import Receipt, ReceiptId
 from awareness_core.records import Glance, UnchangedPerson
 from awareness_core.sectors import Sector
 from awareness_core.tenants import Company
+from awareness_sql.access_rows import COMPANY_COLUMNS, company_from_row
 from awareness_sql.listings import (
     SSO_DOMAINS,
     campaign_filters,
@@ -33,14 +34,12 @@ from awareness_sql.receipt_rows import RECEIPT_COLUMNS, receipt_from_row
 from awareness_sql.result_rows import campaign_from_row
 from awareness_sql.results import SqlResults
 from awareness_sql.rows import (
-    COMPANY_COLUMNS,
     EMPLOYEE_COLUMNS,
     PASSWORD_COLUMNS,
     ROSTER_COLUMNS,
     SECTOR_COLUMNS,
     UNCHANGED_COLUMNS,
     Row,
-    company_from_row,
     employee_from_row,
     password_from_row,
     roster_entry_from_row,
