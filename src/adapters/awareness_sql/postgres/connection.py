@@ -121,7 +121,8 @@ class PostgresConnection:
         tag = await self._driven(
             self._driver.execute(f"INSERT INTO {table} ({names}) SELECT {names} FROM {incoming}")  # noqa: S608 -- names of ours
         )
-        await self._driven(self._driver.execute(f"TRUNCATE {incoming}"))
+        # Plans are kept, and those that were made while the table was small do not fit it any more.
+        await self._driven(self._driver.execute(f"TRUNCATE {incoming}; DISCARD PLANS"))
         return _count_in(tag)
 
     async def _driven(self, call: Awaitable[_Result]) -> _Result:

@@ -6,7 +6,7 @@ import functools
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from sqlalchemy import Delete, Insert, Update, literal_column
+from sqlalchemy import Delete, Insert, Select, Update, literal_column
 from sqlalchemy.dialects.postgresql.base import PGDialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -14,6 +14,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from awareness_sql.crossings import Crossing
 from awareness_sql.engine import Parameters, Statement
 from awareness_sql.one_of import KEYS, OneOf
+from awareness_sql.postgres.seeking import seeking
 
 _DIALECT = PGDialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
 
@@ -35,7 +36,8 @@ class CompiledStatement:
             self._order: tuple[str, ...] = (KEYS,)
             self._constants: dict[str, object] = {}
         else:
-            compiled = statement.compile(dialect=_DIALECT)
+            sought = seeking(statement) if isinstance(statement, Select) else None
+            compiled = (statement if sought is None else sought).compile(dialect=_DIALECT)
             self.sql = str(compiled)
             self._order = tuple(compiled.positiontup or ())
             self._constants = {name: value for name, value in compiled.params.items() if value is not None}
