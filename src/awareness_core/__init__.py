@@ -31,6 +31,7 @@ from awareness_core.quota import QuotaDecision, QuotaPolicy
 from awareness_core.recipients import Progress, Recipient
 from awareness_core.records import InvalidRecord, RawEmployee, check_record
 from awareness_core.results_check import EventTelling, RawEvent, RefusedLine, check_event
+from awareness_core.results_intake import ImportOutcome, LineFailure, ResultsPayload
 from awareness_core.results_plan import ImportSummary
 from awareness_core.sectors import Sector, SectorReference
 from awareness_core.sync_plan import SyncError, SyncItem, SyncSummary, SyncWarning
@@ -38,12 +39,7 @@ from awareness_core.tenants import Company, CompanyId, Language
 from awareness_core.use_cases.check_access import check_access
 from awareness_core.use_cases.create_company import create_company
 from awareness_core.use_cases.deactivate import deactivate
-from awareness_core.use_cases.import_results import (
-    ImportOutcome,
-    LineFailure,
-    ResultsPayload,
-    import_results,
-)
+from awareness_core.use_cases.import_results import import_results
 from awareness_core.use_cases.invite import invite, preview_invitations
 from awareness_core.use_cases.issue_api_key import IssuedKey, issue_api_key
 from awareness_core.use_cases.list_campaigns import list_campaigns

@@ -19,8 +19,9 @@ from awareness_core.kpis import Funnel, Step, tally
 from awareness_core.pages import PageRequest
 from awareness_core.recipients import Recipient, progress_of
 from awareness_core.results_check import EventTelling, RefusedLine
+from awareness_core.results_intake import MAX_ERRORS
 from awareness_core.results_plan import ImportSummary, Line
-from awareness_core.use_cases.import_results import MAX_ERRORS, import_results
+from awareness_core.use_cases.import_results import import_results
 from awareness_core.use_cases.read_campaigns import (
     RecipientView,
     all_recipients,

@@ -17,8 +17,8 @@ import msgspec
 
 from awareness_core.errors import MAX_FAULTS, Fault, ValidationFailed
 from awareness_core.results_check import RefusedLine
+from awareness_core.results_intake import LineFailure
 from awareness_core.results_plan import Line
-from awareness_core.use_cases.import_results import LineFailure
 from awareness_http.payloads import LinePayload
 from awareness_http.places import item_place, member_place, place_within
 from awareness_http.strict_json import parse_json

@@ -23,7 +23,7 @@ from awareness_core.results_check import (
     check_event,
     check_recipient,
 )
-from awareness_core.use_cases.import_results import ImportOutcome
+from awareness_core.results_intake import ImportOutcome
 from awareness_http.places import place_within
 from awareness_http.typed_reader import Taken, take
 from awareness_http.wire.results import (

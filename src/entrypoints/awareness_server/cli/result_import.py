@@ -14,7 +14,8 @@ from typing import Protocol
 import attrs
 
 from awareness_core.errors import ValidationFailed
-from awareness_core.use_cases.import_results import ImportOutcome, LineFailure, ResultsPayload, import_results
+from awareness_core.results_intake import ImportOutcome, LineFailure, ResultsPayload
+from awareness_core.use_cases.import_results import import_results
 from awareness_gophish import Export, ExportUnusable, read_export
 from awareness_http.result_lines import JsonResults, LineResults
 from awareness_server.cli.campaign_words import spell_campaign
