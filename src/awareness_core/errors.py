@@ -139,6 +139,30 @@ class StoreUnavailable(AwarenessError):
     code = "SERVICE_UNAVAILABLE"
 
 
+class SignatureInvalid(AwarenessError):
+    """A notice is not signed with its source's secret, or names no source; which of the two is never told."""
+
+    code = "SIGNATURE_INVALID"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The notice is not signed with the secret of this webhook, or there is no such webhook."
+        )
+
+
+class SourceUnavailable(AwarenessError):
+    """A tool whose results are wanted did not give them. The message says why and what would help, for an operator.
+
+    `spoils_all` says that nothing else can be had of it either; otherwise only what was asked for was wrong.
+    """
+
+    code = "SOURCE_UNAVAILABLE"
+
+    def __init__(self, message: str, *, spoils_all: bool = True) -> None:
+        self.spoils_all = spoils_all
+        super().__init__(message)
+
+
 class ConstraintViolated(AwarenessError):
     """A uniqueness rule of the store refused a write that the plan thought possible: another writer was faster.
 

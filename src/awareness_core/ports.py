@@ -8,7 +8,7 @@ All times are aware, in UTC and whole milliseconds.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import datetime
 from typing import Protocol
@@ -29,6 +29,8 @@ from awareness_core.recipients import Recipient
 from awareness_core.records import Glance, UnchangedPerson
 from awareness_core.results_plan import ResultChanges
 from awareness_core.sectors import Sector, SectorId
+from awareness_core.source_ports import ResultTool, Sources
+from awareness_core.sources import SourceKind
 from awareness_core.tenants import Company, CompanyId, Language
 
 
@@ -305,7 +307,7 @@ class QuotaCounter(Protocol):
 
 @attrs.frozen(kw_only=True)
 class Ports:
-    """The entire outside world of the use cases."""
+    """The entire outside world of the use cases. A source whose kind is not among `tools` can only be listed."""
 
     clock: Clock
     entropy: Entropy
@@ -314,6 +316,8 @@ class Ports:
     store: Store
     mailer: Mailer
     quota: QuotaCounter
+    sources: Sources
+    tools: Mapping[SourceKind, ResultTool] = attrs.field(factory=dict)
 
 
 _transaction_is_open: ContextVar[bool] = ContextVar("transaction_is_open", default=False)

@@ -20,8 +20,9 @@ from awareness_core.passwords import TemporaryPassword
 from awareness_core.ports import ApiKeys, Companies, EmployeeQuery, Reading, Store
 from awareness_core.receipts import Receipt, ReceiptId, claim
 from awareness_core.sectors import SectorId
+from awareness_core.source_ports import Sources
 from awareness_core.tenants import Company, CompanyId
-from awareness_memory import MemoryStore
+from awareness_memory import MemorySources, MemoryStore
 from awareness_sql import open_storage
 
 NOW = datetime(2026, 3, 31, 8, 0, 0, 123_000, tzinfo=UTC)
@@ -29,7 +30,7 @@ LATER = NOW + timedelta(hours=1)
 
 
 class Storage(Protocol):
-    """The three ports that one store serves."""
+    """The four ports that one store serves."""
 
     @property
     def companies(self) -> Companies: ...
@@ -37,6 +38,8 @@ class Storage(Protocol):
     def api_keys(self) -> ApiKeys: ...
     @property
     def store(self) -> Store: ...
+    @property
+    def sources(self) -> Sources: ...
 
 
 @attrs.frozen
@@ -58,11 +61,12 @@ class MemoryStorage:
     companies: MemoryStore
     api_keys: MemoryStore
     store: MemoryStore
+    sources: MemorySources
 
 
 def memory_storage() -> MemoryStorage:
     store = MemoryStore()
-    return MemoryStorage(store, store, store)
+    return MemoryStorage(store, store, store, MemorySources(store))
 
 
 @asynccontextmanager

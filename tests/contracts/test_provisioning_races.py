@@ -92,6 +92,7 @@ def _ports_of(storage: Storage) -> Ports:
         companies=storage.companies,
         api_keys=storage.api_keys,
         store=storage.store,
+        sources=storage.sources,
         mailer=others.mailer,
         quota=others.quota,
     )

@@ -13,6 +13,7 @@ from awareness_core.errors import StoreUnavailable
 from awareness_core.kpis import Step
 from awareness_core.results_plan import ResultChanges
 from awareness_core.sectors import Sector, SectorId
+from awareness_core.sources import CampaignReading
 from awareness_sql import DatabaseUnfit, SqlStorage, open_storage
 from awareness_sql.crossings import ADDRESSES_HELD_BY_OTHER_COMPANIES, API_KEYS_BY_PUBLIC_ID
 from awareness_sql.engine import NO_PARAMETERS, Connection
@@ -22,8 +23,9 @@ from awareness_sql.postgres.database import PostgresDatabase
 from awareness_sql.tables import companies, metadata
 from tests.contracts.postgres_database import PlacedDatabase, open_postgres
 from tests.contracts.postgres_server import OWNER, PASSWORD, SERVICE, make_url, psql
-from tests.contracts.storages import ACME, GLOBEX, campaign, hired, password, person, receipt
+from tests.contracts.storages import ACME, GLOBEX, NOW, campaign, hired, password, person, receipt
 from tests.contracts.test_api_keys import api_key
+from tests.contracts.test_sources import source
 from tests.core.tellings import happened, targeted
 
 pytestmark = pytest.mark.anyio
@@ -33,6 +35,8 @@ DEPENDENTS = (
     "receipt_parts",
     "receipts",
     "temporary_passwords",
+    "source_readings",
+    "sources",
     "api_keys",
     "campaign_events",
     "recipients",
@@ -41,7 +45,7 @@ DEPENDENTS = (
     "sectors",
     "companies",
 )
-OPERATORS = {"companies", "api_keys"}
+OPERATORS = {"companies", "api_keys", "sources", "source_readings"}
 RESULTS = ResultChanges(new_recipients=[targeted("a")], new_events=[happened("a", Step.SENT).event])
 THEIRS = person(1, email="theirs@globex.example", sector_id=SectorId(1))
 
@@ -53,6 +57,10 @@ async def both(postgres: PlacedDatabase) -> AsyncIterator[SqlStorage]:
         for number, company in enumerate((ACME, GLOBEX)):
             await storage.companies.add_company(company)
             await storage.api_keys.add_api_key(api_key(number, company_id=company.id))
+            await storage.sources.add_source(source(number, company_id=company.id))
+            await storage.sources.record_campaign_reading(
+                source(number).id, "1", CampaignReading(digest="d", read_at=NOW)
+            )
             someone = person(1, email=f"theirs@{company.id}.example", sector_id=SectorId(1))
             async with storage.store.transaction(company.id) as transaction:
                 await transaction.apply(
@@ -129,7 +137,7 @@ async def test_a_row_of_another_company_is_refused_as_a_mistake_not_as_an_outage
 
 
 @pytest.mark.parametrize("table", TABLES, ids=str)
-async def test_an_operators_transaction_sees_companies_and_keys_and_nothing_that_is_theirs(
+async def test_an_operators_transaction_sees_companies_keys_and_sources_and_nothing_that_is_theirs(
     database: PostgresDatabase, table: Table
 ) -> None:
     both = [ACME.id, GLOBEX.id] if table.name in OPERATORS else []

@@ -51,6 +51,7 @@ def ports_of(storage: Storage) -> Ports:
         companies=storage.companies,
         api_keys=storage.api_keys,
         store=storage.store,
+        sources=storage.sources,
         mailer=memory.mailer,
         quota=memory.quota,
     )

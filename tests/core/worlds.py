@@ -23,7 +23,7 @@ from awareness_core.passwords import TemporaryPassword
 from awareness_core.ports import EmployeeQuery, Transaction
 from awareness_core.sectors import Sector, SectorId
 from awareness_core.tenants import Company, CompanyId
-from awareness_memory import ManualClock, MemoryPorts, MemoryStore, SeededEntropy, memory_ports
+from awareness_memory import ManualClock, MemoryPorts, MemorySources, MemoryStore, SeededEntropy, memory_ports
 from tests.core.strategies import COMPANY, NOW, PERSON
 
 Answer = TypeVar("Answer")
@@ -88,6 +88,7 @@ def new_world(*, seed: int = 1) -> World:
         companies=store,
         api_keys=store,
         store=store,
+        sources=MemorySources(store),
         mailer=memory.mailer,
         quota=memory.quota,
     )

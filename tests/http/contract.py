@@ -48,7 +48,7 @@ def _check_refusal(status: int, headers: Mapping[str, str], body: bytes) -> None
         _validate(json.loads(body), {"$ref": "#/components/schemas/ErrorResponse"})
         code = json.loads(body)["code"]
         assert (code == "VALIDATION_ERROR") == ("details" in json.loads(body))
-    assert (status == 401) == (headers.get("www-authenticate") == "Bearer")
+    assert (status == 401) == (headers.get("www-authenticate") in {"Bearer", "HMAC"})
     assert (status == 405) == ("allow" in headers)
     # Of conflicts, only that with oneself is over at a time that is known.
     assert status == 409 or (status in {429, 503}) == ("retry-after" in headers)

@@ -41,6 +41,7 @@ def create() -> ASGIApp:
         companies=storage.companies,
         api_keys=storage.api_keys,
         store=storage.store,
+        sources=storage.sources,
         mailer=_SlowMailer(float(os.environ[MAIL_SECONDS])),
         quota=MemoryQuotaCounter(clock),
     )

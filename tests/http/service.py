@@ -17,9 +17,11 @@ from litestar.types import ASGIApp, HTTPReceiveMessage, Message, Receive, Scope
 
 from awareness_core.api_keys import Scope as KeyScope
 from awareness_core.ports import Ports, QuotaCounter
+from awareness_core.sources import SourceKind
 from awareness_core.tenants import Company
 from awareness_core.use_cases.create_company import create_company
 from awareness_core.use_cases.issue_api_key import issue_api_key
+from awareness_gophish import GophishTool
 from awareness_http import create_app
 from awareness_memory import ManualClock, MemoryMailer, MemoryQuotaCounter, SeededEntropy
 from tests.contracts.storages import Storage
@@ -152,8 +154,10 @@ async def new_service(storage: Storage, *, quota: QuotaCounter | None = None, **
         companies=storage.companies,
         api_keys=storage.api_keys,
         store=storage.store,
+        sources=storage.sources,
         mailer=mailer,
         quota=quota or MemoryQuotaCounter(clock),
+        tools={SourceKind.GOPHISH: GophishTool()},
     )
     acme = await create_company(ports, name="Acme", sso_domains=["sso.example"])
     globex = await create_company(ports, name="Globex")

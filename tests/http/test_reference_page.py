@@ -16,7 +16,8 @@ ROOT: Final = Path(__file__).parents[2]
 PAGE: Final = (ROOT / "docs" / "reference" / "http-api.md").read_text(encoding="utf-8")
 SOURCES: Final = [
     *(ROOT / "src" / "adapters" / "awareness_http").rglob("*.py"),
-    *(ROOT / "src" / "awareness_core").glob("*.py"),
+    # What a source is, only commands say.
+    *(path for path in (ROOT / "src" / "awareness_core").glob("*.py") if path.stem != "sources"),
 ]
 WORDS: Final = set(
     re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", PAGE, flags=re.MULTILINE | re.DOTALL))

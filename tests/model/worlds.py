@@ -95,6 +95,7 @@ class Worlds:
             store=self._storage.store,
             mailer=self._mailer,
             quota=self.reference.quota,
+            sources=self._storage.sources,
         )
 
     def _outcome(self, command: Callable[[Ports], Awaitable[object]], ports: Ports) -> Outcome:

@@ -1,9 +1,10 @@
-"""Campaign results from GoPhish, read as the core speaks of them.
+"""Campaign results from GoPhish, read as the core speaks of them: its API, its webhook, the files that it exports.
 
-`read_export` takes what GoPhish tells of one campaign. Submitted form fields, which may hold passwords, are let go of
-as soon as they are met.
+`GophishTool` reads a running one, `read_export` what it told of one campaign in a file. Submitted form fields, which
+may hold passwords, are let go of as soon as they are met.
 """
 
 from awareness_gophish.exports import Export, ExportUnusable, read_export
+from awareness_gophish.tool import GophishTool
 
-__all__ = ["Export", "ExportUnusable", "read_export"]
+__all__ = ["Export", "ExportUnusable", "GophishTool", "read_export"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -26,19 +26,12 @@ from awareness_core.results_check import (
     check_recipient,
 )
 from awareness_core.results_plan import Line
+from awareness_gophish.states import STATES
 from awareness_gophish.timeline import CREATED, read_event
 
 _AT_ONCE: Final = 250
 _UNSET: Final = "0001-01-01"
 _FORMULA_STARTS: Final = ("'=", "'+", "'-", "'@")
-
-STATES: Final[Mapping[str, CampaignState]] = {
-    "Created": CampaignState.DRAFT,
-    "Queued": CampaignState.SCHEDULED,
-    "In progress": CampaignState.RUNNING,
-    "Emails Sent": CampaignState.RUNNING,
-    "Completed": CampaignState.COMPLETED,
-}
 
 _COLUMNS: Final = frozenset({"email", "time", "message", "details"})
 _NAMES: Final = {"starts_at": "launch_date", "ends_at": "completed_date", "created_at": "created_date"}

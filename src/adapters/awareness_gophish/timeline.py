@@ -6,20 +6,13 @@ read; the payload beside it holds what somebody typed into a form.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Final
 
 from awareness_core.errors import Fault, ValidationFailed
 from awareness_core.kpis import Step
-from awareness_core.results_check import (
-    MAX_LENGTHS,
-    EventTelling,
-    RawEvent,
-    RefusedLine,
-    check_event,
-    is_ip_address,
-)
+from awareness_core.results_check import EventTelling, RawEvent, RefusedLine, check_event
+from awareness_gophish.browsers import read_browser
 
 STEPS: Final[Mapping[str, Step]] = {
     "Email Sent": Step.SENT,
@@ -50,33 +43,13 @@ def read_event(told: object) -> EventTelling | RefusedLine | None:
     email, at = told.get("email"), told.get("time")
     if not isinstance(email, str) or not isinstance(at, str):
         return _refused("", "wrong_type", "must have an email and a time, both texts")
-    address, user_agent = _browser(told.get("details"))
+    address, user_agent = read_browser(told.get("details"))
     try:
         return check_event(
             RawEvent(email=email, step=step, at=at, address=address, user_agent=user_agent), names=_NAMES
         )
     except ValidationFailed as refusal:
         return RefusedLine(faults=refusal.faults)
-
-
-def _browser(details: object) -> tuple[str | None, str | None]:
-    """Address and user agent. Whatever else a browser sent there is no reason to lose the event."""
-    try:
-        read = json.loads(details) if isinstance(details, str) and details else {}
-    except (ValueError, RecursionError):
-        return None, None
-    browser = read.get("browser") if isinstance(read, dict) else None
-    if not isinstance(browser, dict):
-        return None, None
-    address, user_agent = browser.get("address"), browser.get("user-agent")
-    return (
-        address if isinstance(address, str) and is_ip_address(address) else None,
-        _printable(user_agent) if isinstance(user_agent, str) else None,
-    )
-
-
-def _printable(text: str) -> str:
-    return "".join(character for character in text if character.isprintable())[: MAX_LENGTHS["user_agent"]]
 
 
 def _refused(field: str, code: str, message: str) -> RefusedLine:

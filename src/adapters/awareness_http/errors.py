@@ -24,6 +24,8 @@ from awareness_core.errors import (
     MassDeactivationBlocked,
     NotFound,
     RateLimitExceeded,
+    SignatureInvalid,
+    SourceUnavailable,
     StillRunning,
     StoreUnavailable,
     ValidationFailed,
@@ -111,6 +113,7 @@ STATUSES: Mapping[type[AwarenessError], int] = MappingProxyType(
         ValidationFailed: 400,
         BodyBrokenOff: 400,
         ApiKeyInvalid: 401,
+        SignatureInvalid: 401,
         InsufficientScope: 403,
         NotFound: 404,
         MethodNotAllowed: 405,
@@ -127,12 +130,19 @@ STATUSES: Mapping[type[AwarenessError], int] = MappingProxyType(
         HeadersTooLarge: 431,
         Unexpected: 500,
         StoreUnavailable: 503,
+        SourceUnavailable: 503,
     }
 )
 """Every class that can reach a caller. One that is missing here is answered as `Unexpected`."""
 
 _CLOSING = (BodyBrokenOff, BodyTimeout, PayloadTooLarge)
-_UNREACHABLE = "The service cannot reach its database at the moment. Try again in a few seconds."
+_HIDDEN: Mapping[type[AwarenessError], str] = MappingProxyType(
+    {
+        StoreUnavailable: "The service cannot reach its database at the moment. Try again in a few seconds.",
+        SourceUnavailable: "The service cannot check the signature at the moment. Try again in a few seconds.",
+    }
+)
+"""What these say of themselves is for the operator, who finds it in the log."""
 
 
 def as_refusal(error: Exception) -> AwarenessError:
@@ -158,7 +168,10 @@ def headers_of(refusal: AwarenessError) -> HeaderPairs:
             return ((b"allow", refusal.allowed.encode()),)
         case RateLimitExceeded() | StillRunning():
             return ((b"retry-after", b"%d" % refusal.retry_after),)
-        case StoreUnavailable():
+        case SignatureInvalid():
+            # RFC 9110 wants a scheme named with every 401; no registered one is a signature of the body.
+            return ((b"www-authenticate", b"HMAC"),)
+        case StoreUnavailable() | SourceUnavailable():
             return ((b"retry-after", b"%d" % RETRY_WHEN_UNAVAILABLE),)
         case _:
             return ()
@@ -174,8 +187,7 @@ def body_of(refusal: AwarenessError) -> bytes:
 
     `MASS_DEACTIVATION_BLOCKED` brings the number to confirm, and what the whole sync would have done.
     """
-    # What a store says of itself is for the operator, who finds it in the log.
-    message = _UNREACHABLE if isinstance(refusal, StoreUnavailable) else refusal.message
+    message = next((text for kind, text in _HIDDEN.items() if isinstance(refusal, kind)), refusal.message)
     body: dict[str, object] = {"message": message, "code": refusal.code}
     if isinstance(refusal, ValidationFailed):
         body["details"] = [

@@ -11,6 +11,7 @@ import attrs
 from awareness_core.ports import Clock, Entropy, Ports
 from awareness_memory.mailbox import MemoryMailer
 from awareness_memory.quota import MemoryQuotaCounter
+from awareness_memory.sources import MemorySources
 from awareness_memory.store import MemoryStore
 from awareness_memory.world import ManualClock, SeededEntropy, SystemClock, SystemEntropy
 
@@ -19,6 +20,7 @@ __all__ = [
     "MemoryMailer",
     "MemoryPorts",
     "MemoryQuotaCounter",
+    "MemorySources",
     "MemoryStore",
     "SeededEntropy",
     "SystemClock",
@@ -34,6 +36,7 @@ class MemoryPorts(Ports):
     companies: MemoryStore
     api_keys: MemoryStore
     store: MemoryStore
+    sources: MemorySources
     mailer: MemoryMailer
     quota: MemoryQuotaCounter
 
@@ -48,6 +51,7 @@ def memory_ports(*, clock: Clock | None = None, entropy: Entropy | None = None) 
         companies=store,
         api_keys=store,
         store=store,
+        sources=MemorySources(store),
         mailer=MemoryMailer(),
         quota=MemoryQuotaCounter(clock),
     )

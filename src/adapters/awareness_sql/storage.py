@@ -1,4 +1,4 @@
-"""From a database URL to the three ports that a database serves."""
+"""From a database URL to the four ports that a database serves."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from awareness_core.ports import QuotaCounter
 from awareness_sql.api_keys import SqlApiKeys
 from awareness_sql.companies import SqlCompanies
 from awareness_sql.engine import Database
+from awareness_sql.sources import SqlSources
 from awareness_sql.sqlite.database import SqliteDatabase
 from awareness_sql.sqlite.file import path_from
 from awareness_sql.store import SqlStore
@@ -23,7 +24,7 @@ class SharedQuotaCounter(QuotaCounter, Protocol):
 
 
 class SqlStorage:
-    """`companies`, `api_keys` and `store` of one database; an asynchronous context manager that closes it.
+    """`companies`, `api_keys`, `sources` and `store` of one database; an asynchronous context manager that closes it.
 
     `quota` counts in the same database, where several processes use it; it raises `StoreUnavailable` when that is away.
     """
@@ -34,12 +35,14 @@ class SqlStorage:
         self.companies = SqlCompanies(database)
         self.api_keys = SqlApiKeys(database)
         self.store = SqlStore(database)
+        self.sources = SqlSources(database)
 
     async def close(self) -> None:
         """Write what is remembered, and let go of all connections and files."""
         if self.quota is not None:
             await self.quota.aclose()
         await self.api_keys.close()
+        await self.sources.close()
         await self._database.close()
 
     async def __aenter__(self) -> Self:

@@ -29,7 +29,7 @@ from sqlalchemy import (
     literal_column,
 )
 
-SCHEMA_VERSION = "0005"
+SCHEMA_VERSION = "0006"
 """The migration that leads here."""
 
 metadata = MetaData(
@@ -242,6 +242,38 @@ receipt_parts = Table(
     ForeignKeyConstraint(
         ["company_id", "receipt_id"], ["receipts.company_id", "receipts.id"], ondelete="CASCADE"
     ),
+)
+
+sources = Table(
+    "sources",
+    metadata,
+    Column("id", _KEY, primary_key=True),
+    Column("company_id", _KEY, ForeignKey("companies.id"), nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("name_key", _KEY, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("api_key_file", Text, nullable=False),
+    Column("salt", LargeBinary, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("polled_at", BigInteger),
+    Column("ok_at", BigInteger),
+    Column("error", Text),
+    Column("wanted_at", BigInteger),
+    Column("forged", BigInteger, nullable=False),
+    Column("holder", Text),
+    Column("held_until", BigInteger),
+    UniqueConstraint("company_id", "name_key"),
+)
+
+source_readings = Table(
+    "source_readings",
+    metadata,
+    Column("company_id", _KEY, nullable=False),
+    Column("source_id", _KEY, ForeignKey("sources.id"), primary_key=True),
+    Column("told_id", _KEY, primary_key=True),
+    Column("digest", Text, nullable=False),
+    Column("read_at", BigInteger, nullable=False),
 )
 
 schema_version = Table("alembic_version", MetaData(), Column("version_num", Text, primary_key=True))

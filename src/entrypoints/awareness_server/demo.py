@@ -83,6 +83,7 @@ async def _serve(
         store=world.store,
         mailer=FileMailer(mail_folder),
         quota=world.quota,
+        sources=world.sources,
     )
     app = application(ports, settings)
     site = DemoSite(

@@ -20,7 +20,13 @@ from awareness_server.redaction import Scrubber
 
 _GRANIAN = "_granian"
 # What these tell at "info" is in our own lines already, or on the way of every request.
-_QUIET = {_GRANIAN: logging.ERROR, "alembic": logging.WARNING, "litestar": logging.WARNING}
+_QUIET = {
+    _GRANIAN: logging.ERROR,
+    "alembic": logging.WARNING,
+    "httpcore": logging.WARNING,
+    "httpx": logging.WARNING,
+    "litestar": logging.WARNING,
+}
 
 _Event = MutableMapping[str, Any]
 

@@ -14,6 +14,7 @@ import attrs
 
 from awareness_core.errors import StoreUnavailable
 from awareness_core.ports import Mailer, Ports
+from awareness_core.sources import SourceKind
 from awareness_server.exit_codes import CommandFailed, ExitCode
 from awareness_server.redaction import shown_url
 from awareness_server.settings import Settings
@@ -35,6 +36,7 @@ class BuiltPorts:
 
 def build_ports(settings: Settings) -> BuiltPorts:
     """The ports that these settings ask for. What is away is found out about when it is used."""
+    from awareness_gophish import GophishTool
     from awareness_memory import SystemClock, SystemEntropy
     from awareness_sql import open_storage
 
@@ -53,6 +55,8 @@ def build_ports(settings: Settings) -> BuiltPorts:
         store=storage.store,
         mailer=_mailer(settings),
         quota=counter,
+        sources=storage.sources,
+        tools={SourceKind.GOPHISH: GophishTool()},
     )
     return BuiltPorts(ports=ports, close=close)
 

@@ -1,0 +1,264 @@
+"""GoPhish's words and ours: every recorded trap, and that no form field gets through."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import attrs
+import msgspec
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from awareness_core.campaign_events import Event
+from awareness_core.campaigns import CampaignState
+from awareness_core.errors import ValidationFailed
+from awareness_core.kpis import Step
+from awareness_core.recipients import Recipient
+from awareness_core.results_check import EventTelling, RefusedLine
+from awareness_core.results_plan import Line
+from awareness_gophish import GophishTool
+from awareness_gophish.shapes import Results, Summary
+from awareness_gophish.timeline import STEPS
+from awareness_gophish.translation import glance_of, lines_of
+from tests.contracts.gophish_server import recorded
+from tests.contracts.test_sources import source
+
+AGENT = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36"
+
+
+def results(number: int = 7) -> Results:
+    return msgspec.convert(recorded(f"results-{number}.json"), Results)
+
+
+def events(lines: list[Line] | Any) -> list[Event]:  # noqa: ANN401 (any sequence of lines)
+    return [line.event for line in lines if isinstance(line, EventTelling)]
+
+
+def told(event: dict[str, object]) -> Line | None:
+    return GophishTool().read_notice(json.dumps(event).encode()).line
+
+
+def clicked(**changes: object) -> dict[str, object]:
+    return {
+        "campaign_id": 7,
+        "email": "bob@acme.example",
+        "time": "2026-03-02T10:00:30.2Z",
+        "message": "Clicked Link",
+        "details": json.dumps({"browser": {"address": "203.0.113.8", "user-agent": AGENT}}),
+        **changes,
+    }
+
+
+def browser(address: object, agent: object = AGENT) -> str:
+    return json.dumps({"payload": {"rid": ["x"]}, "browser": {"address": address, "user-agent": agent}})
+
+
+def test_recipients_are_everyone_in_the_results() -> None:
+    recipients = [line.email.text for line in lines_of(results()) if isinstance(line, Recipient)]
+
+    assert [
+        "ada@acme.example",
+        "Bob@acme.example",
+        "cleo@acme.example",
+        "dan@acme.example",
+        "gone@nowhere.example",
+        "+eve@acme.example",
+    ] == recipients
+
+
+def test_what_a_late_sending_hid_in_the_status_is_in_the_events() -> None:
+    adas = [event.step for event in events(lines_of(results())) if event.recipient == "ada@acme.example"]
+
+    assert "Email Sent" == recorded("results-7.json")["results"][0]["status"]
+    assert [Step.CLICKED, Step.SENT, Step.REPORTED] == adas
+
+
+def test_the_timeline_is_told_whole_but_for_the_creation() -> None:
+    lines = lines_of(results())
+
+    assert [] == [line for line in lines if isinstance(line, RefusedLine)]
+    assert len(recorded("results-7.json")["timeline"]) - 1 == len(events(lines))
+
+
+def test_a_browser_is_taken_up_and_a_form_is_not() -> None:
+    (submission,) = (event for event in events(lines_of(results())) if event.step is Step.SUBMITTED)
+
+    assert ("203.0.113.8", AGENT) == (submission.address, submission.user_agent)
+    assert datetime(2026, 3, 2, 10, 1, 5, 987_000, tzinfo=UTC) == submission.at
+    assert None is submission.method
+
+
+def test_nothing_that_was_typed_is_in_any_value() -> None:
+    found = results()
+    spelt = repr([attrs.asdict(line) for line in lines_of(found)])
+
+    assert "SECRET" in recorded("results-7.json")["timeline"][7]["details"]
+    assert "SECRET" not in spelt
+    assert "password" not in spelt
+
+
+@pytest.mark.parametrize(
+    ("status", "state"),
+    [
+        ("Created", CampaignState.DRAFT),
+        ("Queued", CampaignState.SCHEDULED),
+        ("In progress", CampaignState.RUNNING),
+        ("Emails Sent", CampaignState.RUNNING),
+        ("Completed", CampaignState.COMPLETED),
+        ("Some later word", CampaignState.RUNNING),
+    ],
+)
+def test_a_status_is_a_state(status: str, state: CampaignState) -> None:
+    glance = glance_of(source(1), Summary(id=3, name="n", status=status))
+
+    assert state is glance.telling.state
+    assert (state is CampaignState.COMPLETED) == glance.is_over
+
+
+def test_dates_that_are_unset_are_not_told() -> None:
+    spring, summer, winter, called_off = (
+        glance_of(source(1), msgspec.convert(one, Summary)).telling
+        for one in recorded("summary.json")["campaigns"]
+    )
+
+    assert "gophish:source-1:7" == spring.external_id
+    assert datetime(2026, 3, 2, 8, 0, 1, 123_000, tzinfo=UTC) == spring.created_at
+    assert datetime(2026, 3, 9, 17, 0, tzinfo=UTC) == spring.ends_at
+    assert None is summer.ends_at
+    assert datetime(2026, 12, 1, 9, 0, tzinfo=UTC) == winter.starts_at
+    assert called_off.ends_at == called_off.starts_at
+
+
+def test_a_name_is_cut_to_what_fits() -> None:
+    glance = glance_of(source(1), Summary(id=3, name="é\0" * 300, status="Queued"))
+
+    assert 200 >= len(glance.telling.name) > 190
+    assert "\0" not in glance.telling.name
+
+
+def test_every_difference_in_a_summary_is_another_digest() -> None:
+    spring = msgspec.convert(recorded("summary.json")["campaigns"][0], Summary)
+    digests = {
+        glance_of(source(1), msgspec.structs.replace(spring, **change)).digest
+        for change in ({}, {"name": "x"}, {"status": "x"}, {"completed_date": None}, {"stats": None})
+    }
+
+    assert 5 == len(digests)
+
+
+@pytest.mark.parametrize(
+    ("sent", "address"),
+    [
+        ("203.0.113.8", "203.0.113.8"),
+        ("203.0.113.8:52100", "203.0.113.8"),
+        ("[2001:db8::1]:443", "2001:db8::1"),
+        ("2001:db8::1", "2001:db8::1"),
+        ("203.0.113.8, 10.0.0.1", "203.0.113.8"),
+        ("unknown", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_an_address_is_found_in_what_a_proxy_made_of_it(sent: object, address: str | None) -> None:
+    line = told(clicked(details=browser(sent)))
+
+    assert isinstance(line, EventTelling)
+    assert address == line.event.address
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        "",
+        None,
+        "no JSON",
+        "[]",
+        "{}",
+        '{"browser": null, "payload": null}',
+        '{"browser": 3}',
+        '{"error": "451"}',
+        "[" * 9999,
+    ],
+)
+def test_an_event_counts_whatever_surrounds_it(details: str | None) -> None:
+    line = told(clicked(details=details))
+
+    assert isinstance(line, EventTelling)
+    assert (None, None) == (line.event.address, line.event.user_agent)
+
+
+@given(st.text(max_size=1500), st.text(max_size=60))
+@example("a" * 5000, "::ffff:192.0.2.1")
+@example("\x00\u202e" * 600, "\x00")
+def test_whoever_clicks_cannot_make_their_click_unreadable(agent: str, address: str) -> None:
+    line = told(clicked(details=browser(address, agent)))
+
+    assert isinstance(line, EventTelling)
+
+
+def test_a_message_of_a_later_version_is_told_as_unknown() -> None:
+    line = told(clicked(message="Email Bounced"))
+
+    assert isinstance(line, RefusedLine)
+    assert [("message", "unknown_value")] == [(fault.field, fault.code) for fault in line.faults]
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [({"email": "nobody"}, "email"), ({"time": "0001-01-01"}, "time"), ({"time": ""}, "time")],
+)
+def test_an_event_that_cannot_be_is_refused_by_the_name_that_gophish_uses(
+    change: dict[str, object], field: str
+) -> None:
+    line = told(clicked(**change))
+
+    assert isinstance(line, RefusedLine)
+    assert [field] == [fault.field for fault in line.faults]
+
+
+@pytest.mark.parametrize("number", [7, 8])
+def test_a_notice_says_what_the_poll_says_of_the_same_event(number: int) -> None:
+    told_events = recorded(f"results-{number}.json")["timeline"]
+    lines = [line for line in map(told, told_events) if line is not None]
+
+    assert events(lines_of(results(number))) == events(lines)
+    assert set(STEPS.values()) >= {event.step for event in events(lines)}
+
+
+def test_a_notice_names_its_campaign_but_not_in_old_versions() -> None:
+    old = clicked()
+    del old["campaign_id"]
+    tool = GophishTool()
+
+    assert "7" == tool.read_notice(json.dumps(clicked()).encode()).told_id
+    assert None is tool.read_notice(json.dumps(old).encode()).told_id
+    assert tool.read_notice(b'{"success": true}').is_test
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{}",
+        b"null",
+        b"[]",
+        b"\xff",
+        b'{"message": 3}',
+        b'{"success": "yes"}',
+        b"{" * 99_999,
+        b'{"message": "x"',
+    ],
+)
+def test_what_is_no_notice_is_refused(body: bytes) -> None:
+    with pytest.raises(ValidationFailed, match="not an event of GoPhish"):
+        GophishTool().read_notice(body)
+
+
+def test_a_refused_notice_quotes_nothing() -> None:
+    with pytest.raises(ValidationFailed) as refusal:
+        GophishTool().read_notice(json.dumps(clicked(details={"payload": {"password": "hunter2"}})).encode())
+
+    assert "hunter2" not in str(refusal.value)
