@@ -79,7 +79,12 @@ async def sample(request: pytest.FixtureRequest, stored: Service) -> Sample:
 
 
 def test_every_post_is_tried() -> None:
-    posts = {path for path, methods in document()["paths"].items() if "post" in methods}
+    # A notice has no key to belong to, and is the same one by what it tells.
+    posts = {
+        path
+        for path, methods in document()["paths"].items()
+        if "post" in methods and methods["post"].get("security") != [{}]
+    }
 
     assert posts == BODIES.keys()
 

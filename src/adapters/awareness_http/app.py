@@ -29,6 +29,7 @@ from awareness_http.routes.docs import docs_routes
 from awareness_http.routes.employees import deactivate_person, list_people, provision_one, read_person
 from awareness_http.routes.health import health_routes
 from awareness_http.routes.invitations import invite_many
+from awareness_http.routes.notices import notice_routes
 from awareness_http.routes.operating import metrics_route
 from awareness_http.routes.result_imports import import_campaign
 from awareness_http.routes.synchronising import synchronise_people
@@ -72,6 +73,7 @@ def create_app(
     figures = Metrics()
     routes = [
         *_API_ROUTES,
+        *notice_routes(ports),
         *health_routes(ports),
         *docs_routes(describe),
         *([metrics_route(figures, token=metrics_token)] if metrics else ()),

@@ -18,7 +18,8 @@ from awareness_http.wire.refusals import ErrorResponse
 
 REFUSALS: Final[Mapping[int, str]] = {
     400: "`VALIDATION_ERROR`: the body or the query is wrong; `details` says where.",
-    401: "`API_KEY_INVALID`: the key is absent, malformed, unknown, revoked or expired.",
+    401: "`API_KEY_INVALID`: the key is absent, malformed, unknown, revoked or expired. For a webhook "
+    "`SIGNATURE_INVALID`: the body is not signed with its secret, or there is no such webhook.",
     403: "`INSUFFICIENT_SCOPE`: the key may not do this; the message names the scope.",
     404: "`NOT_FOUND`: there is no such thing in the key's own company.",
     408: "`REQUEST_TIMEOUT`: nothing of the body arrived for 10 seconds.",
@@ -31,7 +32,8 @@ REFUSALS: Final[Mapping[int, str]] = {
     422: "`IDEMPOTENCY_KEY_REUSED`: the `Idempotency-Key` was used for another body or query in the last 24 hours.",
     429: "`RATE_LIMIT_EXCEEDED`: the quota is used up; `Retry-After` says for how long.",
     500: "`INTERNAL_ERROR`: our fault; tell us the `X-Request-Id`.",
-    503: "`SERVICE_UNAVAILABLE`: the database cannot be reached; `Retry-After` says when to try again.",
+    503: "`SERVICE_UNAVAILABLE`: the database cannot be reached; `Retry-After` says when to try again. For a webhook "
+    "`SOURCE_UNAVAILABLE`: its signature cannot be checked now.",
 }
 """What each status of an error means; the codes behind them are stable."""
 
@@ -43,6 +45,9 @@ BULK_BODY: Final = "bulk_body"
 
 AS_CSV: Final = "as_csv"
 """The key in a Litestar handler's `opt` under which it says whether it answers CSV when asked to."""
+
+SIGNED_BY: Final = "signed_by"
+"""The key in a Litestar handler's `opt` under which the header is that signs its body."""
 
 _ALWAYS: Final = (400, 401, 429, 500, 503)
 _WITH_BODY: Final = (408, 413, 415)
@@ -59,23 +64,25 @@ def declare(
     bodies: Mapping[str, object] | None = None,
     bulk: type | None = None,
     as_csv: bool = False,
+    signed_by: str | None = None,
 ) -> dict[str, Any]:
     """Keyword arguments for `litestar.get` and `litestar.post`.
 
     `answer` is an example of what a 200 holds, which `meaning` describes; `bodies` are examples of what a route with a
     body takes, each under what it does. `bulk` is the type of a body that the route reads by itself, as it arrives, in
-    JSON or line by line. `as_csv` says that the answer can be had as CSV, too.
+    JSON or line by line. `as_csv` says that the answer can be had as CSV, too. `signed_by` names the header with the
+    signature of a body that stands in the place of a key; the route reads such a body as it comes.
     """
     statuses = {
         *_ALWAYS,
         *refusals,
-        *(() if bodies is None and bulk is None else _WITH_BODY),
+        *(() if bodies is None and bulk is None and signed_by is None else _WITH_BODY),
         *(() if scope is None else (403,)),
     }
     return {
         "status_code": 200,
         "summary": summary,
-        "description": _needs(scope),
+        "description": _needs(scope) if signed_by is None else f"Needs no key: `{signed_by}` signs the body.",
         "responses": {
             200: ResponseSpec(type(answer), description=meaning, generate_examples=False),
             **{
@@ -84,10 +91,16 @@ def declare(
             },
         },
         "opt": {
-            OPERATION: Operation(scope=scope, query=query, media=SMALL_JSON if bulk is None else BULK),
+            OPERATION: Operation(
+                scope=scope,
+                query=query,
+                media=SMALL_JSON if bulk is None else BULK,
+                is_signed=signed_by is not None,
+            ),
             EXAMPLES: (answer, bodies or {}),
             BULK_BODY: bulk,
             AS_CSV: as_csv,
+            SIGNED_BY: signed_by,
         },
     }
 

@@ -1,7 +1,8 @@
 """The outermost ASGI application: everything that every request meets, known path or not.
 
 Litestar runs no middleware on an unknown path or method, so what must never be missing is decided here, in this order:
-the head is fit to be read; below /api/ the key is good (401), its quota lasts (429); the path (404) and its method
+the head is fit to be read; below /api/ the key is good (401), its quota lasts (429), but for a path whose body is
+signed, of which nothing is known until it is read; the path (404) and its method
 (405) exist; the key may do it (403); the query and the `Idempotency-Key` are right (400). Only then does Litestar see
 the request, and reads its body through a guard. What comes out of there, a refusal or an error nobody thought of, is
 answered in the one form.
@@ -17,7 +18,14 @@ from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send, WebSocketCl
 from structlog.contextvars import bind_contextvars, reset_contextvars
 
 from awareness_core.api_keys import Caller, authorise
-from awareness_core.errors import ApiKeyInvalid, AwarenessError, StoreUnavailable, ValidationFailed
+from awareness_core.errors import (
+    ApiKeyInvalid,
+    AwarenessError,
+    SignatureInvalid,
+    SourceUnavailable,
+    StoreUnavailable,
+    ValidationFailed,
+)
 from awareness_core.ports import Ports
 from awareness_core.quota import QuotaDecision
 from awareness_http.access_log import log_failure, log_request
@@ -99,15 +107,17 @@ class Gateway:
         if exchange.method == "OPTIONS":
             await self._tell_methods(exchange, path, scope, head)
             return
-        if path.startswith(_API):
+        route = self.paths.look(path)
+        if path.startswith(_API) and not route.is_signed(exchange.method):
             exchange.caller = await authenticate(self.ports, head)
             exchange.allowance = await self.allowances.charge_key(exchange.caller.api_key_id)
             if not exchange.allowance.allowed:
                 raise exchange.allowance.refusal()
-        route = self.paths.find(path)
         exchange.template = route.template
         operation = route.operation(exchange.method)
         if exchange.caller is None:
+            if operation.is_signed:
+                _refuse_parameters(scope)
             exchange.allowance = await self._allowance(exchange, self._address(scope, head))
         else:
             call = self._admitted(exchange.caller, operation, scope)
@@ -152,7 +162,7 @@ class Gateway:
 
     async def _refuse(self, exchange: Exchange, error: Exception, address: str) -> None:
         refusal = as_refusal(error)
-        if isinstance(refusal, Unexpected | StoreUnavailable):
+        if isinstance(refusal, Unexpected | StoreUnavailable | SourceUnavailable):
             log_failure(error, request_id=exchange.request_id)
         if exchange.has_started:
             # Half an answer is out; only breaking the connection tells the caller that it is none.
@@ -161,7 +171,7 @@ class Gateway:
 
     async def _charged(self, exchange: Exchange, refusal: AwarenessError, address: str) -> AwarenessError:
         """`refusal`, or 429 in its place for an address that failed to authenticate too often."""
-        if isinstance(refusal, ApiKeyInvalid):
+        if isinstance(refusal, ApiKeyInvalid | SignatureInvalid):
             exchange.allowance = await self._allowance(exchange, address, charged=True)
             return refusal if exchange.allowance.allowed else exchange.allowance.refusal()
         if exchange.allowance is None:
@@ -181,6 +191,12 @@ class Gateway:
         client = scope.get("client")
         peer = "unknown" if client is None else client[0]
         return client_address(peer, head.all(b"x-forwarded-for"), proxies=self.proxies)
+
+
+def _refuse_parameters(scope: HTTPScope) -> None:
+    query = take_query(Nothing, scope["query_string"])
+    if query.faults:
+        raise ValidationFailed(query.faults)
 
 
 def _raw_path(scope: HTTPScope) -> bytes:

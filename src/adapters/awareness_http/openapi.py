@@ -22,7 +22,7 @@ from litestar.routes import HTTPRoute
 from litestar.typing import FieldDefinition
 
 from awareness_http.bodies import Media
-from awareness_http.declarations import AS_CSV, BULK_BODY, EXAMPLES, REFUSALS
+from awareness_http.declarations import AS_CSV, BULK_BODY, EXAMPLES, REFUSALS, SIGNED_BY
 from awareness_http.idempotency import IDEMPOTENCY_KEY, KEY_PATTERN, MAX_KEY_LENGTH
 from awareness_http.paths import OPERATION, Operation
 from awareness_http.wire.refusals import ErrorResponse
@@ -55,7 +55,7 @@ _HEADERS: Final[Mapping[str, tuple[str, str]]] = {
     "X-Request-Id": ("string", "Yours if you sent one, else a new one; the log has it too."),
     "Idempotency-Replayed": ("string", "`true` when an earlier answer is given again."),
     "Retry-After": ("integer", "Seconds to wait before the next try."),
-    "WWW-Authenticate": ("string", "The scheme to authenticate with: `Bearer`."),
+    "WWW-Authenticate": ("string", "The scheme to authenticate with: `Bearer`, or `HMAC` for a webhook."),
 }
 _ON_EVERY_ANSWER: Final = tuple(_HEADERS)[:5]
 _ON_STATUS: Final[Mapping[str, str]] = {
@@ -145,6 +145,10 @@ def describe(app: Litestar) -> bytes:
             _content(operation["responses"]["200"])["example"] = msgspec.to_builtins(answer)
         if handler.opt.get(AS_CSV):
             operation["responses"]["200"]["content"]["text/csv"] = {"schema": {"type": "string"}}
+        signature = handler.opt.get(SIGNED_BY)
+        if signature is not None:
+            _describe_signed(operation, signature)
+            continue
         bulk = handler.opt.get(BULK_BODY)
         if bulk is not None:
             operation["requestBody"] = _bulk_body(bulk, declared.media)
@@ -194,6 +198,16 @@ def _bulk_body(kind: type, media: Sequence[Media]) -> dict[str, Any]:
     }
 
 
+def _describe_signed(operation: dict[str, Any], header: str) -> None:
+    schema = {"type": "string", "pattern": "^sha256=[0-9a-fA-F]{64}$"}
+    meaning = "`sha256=` and the HMAC-SHA256 of the body under the webhook's secret, in hexadecimal."
+    operation["parameters"].append(
+        {"name": header, "in": "header", "required": True, "description": meaning, "schema": schema}
+    )
+    body = {"type": "object", "description": "As the tool sends it."}
+    operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
+
+
 def _shared(status: str, answer: dict[str, Any], refusals: dict[str, Any]) -> dict[str, Any]:
     """`answer` with its headers; a refusal, which looks the same everywhere, as a reference to the only one."""
     names = [*_ON_EVERY_ANSWER, *([_ON_STATUS[status]] if status in _ON_STATUS else ())]
@@ -209,7 +223,8 @@ def _header(name: str) -> dict[str, str]:
 
 
 def _is_repeatable(path: str, handler: HTTPRouteHandler) -> bool:
-    return path.startswith("/api/") and "POST" in handler.http_methods
+    is_signed = handler.opt.get(SIGNED_BY) is not None
+    return path.startswith("/api/") and "POST" in handler.http_methods and not is_signed
 
 
 def _refusal(status: int) -> dict[str, Any]:

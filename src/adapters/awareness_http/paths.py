@@ -22,6 +22,8 @@ from awareness_http.errors import MethodNotAllowed
 NO_ROUTE: Final = "(none)"
 """The template under which requests for unknown paths are counted."""
 
+_NOTHING: Final = "There is nothing at this path."
+
 OPERATION: Final = "operation"
 """The key in a Litestar handler's `opt` under which its `Operation` stands."""
 
@@ -42,6 +44,8 @@ class Operation:
     scope: Scope | None = None
     query: type = Nothing
     media: Sequence[Media] = SMALL_JSON
+    is_signed: bool = False
+    """Whether it proves by a signature of its body, not by a key, who sends it."""
 
 
 @attrs.frozen(kw_only=True)
@@ -52,12 +56,23 @@ class Route:
     operations: Mapping[str, Operation]
     allow: str
 
+    def is_signed(self, method: str) -> bool:
+        """Whether that method needs no key."""
+        found = self.operations.get(method)
+        return found is not None and found.is_signed
+
     def operation(self, method: str) -> Operation:
-        """What that method asks for. Raises `MethodNotAllowed`."""
+        """What that method asks for. Raises `MethodNotAllowed`, or `NotFound` where there is nothing."""
+        if self is NOWHERE:
+            raise NotFound(_NOTHING)
         found = self.operations.get(method)
         if found is None:
             raise MethodNotAllowed(self.allow)
         return found
+
+
+NOWHERE: Final = Route(template=NO_ROUTE, operations={}, allow="")
+"""The route of a path that there is not."""
 
 
 class PathTable:
@@ -75,6 +90,13 @@ class PathTable:
 
     def find(self, raw_path: bytes) -> Route:
         """The route of a path as it was sent, undecoded. Raises `NotFound`."""
+        route = self.look(raw_path)
+        if route is NOWHERE:
+            raise NotFound(_NOTHING)
+        return route
+
+    def look(self, raw_path: bytes) -> Route:
+        """The route of that path, or `NOWHERE`."""
         if _EXACT.fullmatch(raw_path):
             path = raw_path.decode("ascii")
             fixed = self._fixed.get(path)
@@ -83,7 +105,7 @@ class PathTable:
             for pattern, route in self._patterns:
                 if pattern.fullmatch(path):
                     return route
-        raise NotFound("There is nothing at this path.")
+        return NOWHERE
 
 
 def _route(found: HTTPRoute) -> Route:

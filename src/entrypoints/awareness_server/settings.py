@@ -56,6 +56,9 @@ class Settings:
     cors_origins: tuple[str, ...] = _setting(
         (), checks.origins, "web pages that may call the API from a browser"
     )
+    sources_poll_seconds: int = _setting(
+        300, checks.whole_number(0, 86_400), "seconds between two polls of each source; 0 polls none"
+    )
     metrics: bool = _setting(True, checks.switch, "whether GET /metrics answers")
     metrics_token: str | None = _secret(None, checks.token, "the bearer token that GET /metrics asks for")
     log_format: str = _setting("console", checks.one_of("console", "json"), "how log lines look")

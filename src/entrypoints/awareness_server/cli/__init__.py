@@ -38,6 +38,7 @@ for _name, _path, _help in (
     ("company", "company:app", "Create and list companies."),
     ("keys", "keys:app", "Create, list and revoke API keys."),
     ("employees", "employees:app", "Import, list and invite people."),
+    ("sources", "sources:app", "Connect the tools that campaigns are run with."),
     ("campaigns", "campaigns:app", "List campaigns with their rates."),
 ):
     app.command(f"awareness_server.cli.{_path}", name=_name, help=_help)
