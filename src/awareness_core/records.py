@@ -91,6 +91,8 @@ class Glance(Protocol):
 class UnchangedPerson(NamedTuple):
     """An active person of whom a record, known by its fingerprint, says nothing new; what an answer needs of them.
 
+    The record names the same external id and address.
+
     A tuple, as a whole directory of them is made at every sync in which hardly anything has changed.
     """
 

@@ -38,6 +38,12 @@ class Rollcall:
             return
         self._mentioned_email_keys.add(email.key)
 
+    def mention_unchanged(self, person: UnchangedPerson) -> None:
+        """As `mention`, for a record known to say nothing new of `person`."""
+        if person.external_id is not None:
+            self._mentioned_external_ids.add(person.external_id)
+        self._mentioned_email_keys.add(person.email_key)
+
     def claim(self, record: EmployeeRecord, person: Employee | None) -> bool:
         """Let a record count, or answer False when an earlier one of the payload means the same person.
 

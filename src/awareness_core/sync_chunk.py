@@ -133,6 +133,7 @@ class Chunk:
             return
         for position, person in enumerate(people, end - len(people)):
             if not self._rollcall.claim_unchanged((person,)):
+                self._rollcall.mention_unchanged(person)
                 self.entries.append(Entry(position=position, record=person, error=_DUPLICATE))
 
     def _match(self, entry: Entry, record: EmployeeRecord | InvalidRecord, *, was_deferred: bool) -> None:
@@ -313,8 +314,14 @@ def _item(
 def _change(
     before: Employee | None, after: Employee, record: EmployeeRecord, *, warning: SyncWarning | None
 ) -> EmployeeChange:
-    # Sent again, such a record says nothing new: of somebody active, whom it asks neither to leave nor to be warned of.
-    says_it_all = after.is_active and warning is None and record.presence is not Presence.LEAVING
+    # Sent again, such a record says nothing new: of somebody active, whom it asks neither to leave nor to be warned of,
+    # and whom it names in full.
+    says_it_all = (
+        after.is_active
+        and warning is None
+        and record.presence is not Presence.LEAVING
+        and record.external_id == after.external_id
+    )
     return EmployeeChange(before=before, after=after, fingerprint=record.fingerprint if says_it_all else None)
 
 

@@ -166,6 +166,22 @@ def test_a_record_known_by_its_fingerprint_need_not_be_read(
             assert told(unread.items[position]) == told(expected)
 
 
+def test_whoever_is_named_by_an_unchanged_record_that_does_not_count_keeps_their_mailbox() -> None:
+    holder = person(1, A, "1")
+    planner = PayloadPlanner(is_whole_directory=True)
+    payload = [
+        record(A, "2"),
+        UnchangedPerson(id=holder.id, external_id="1", email=A, email_key=holder.email.key),
+    ]
+    candidates = Candidates(employees=[holder], rostered=[holder])
+    plan = planner.plan_chunk(payload, candidates, new_ids=fresh_ids(), now=draw.NOW, is_last=True)
+
+    assert () == plan.changes
+    assert [SyncError.EXTERNAL_ID_CONFLICT, SyncError.DUPLICATE_IN_PAYLOAD] == [
+        plan.items[position].error for position in (0, 1)
+    ]
+
+
 def spelling_of(record_: EmployeeRecord | InvalidRecord) -> bytes:
     """The fingerprint, or nothing that any fingerprint could be."""
     return record_.fingerprint or b"" if isinstance(record_, EmployeeRecord) else b""
