@@ -27,6 +27,7 @@ class Rollcall:
         self._mentioned_email_keys: set[EmailKey] = set()
         self._movers: dict[EmployeeId, Employee] = {}
         self._mover_of: dict[EmailKey, Employee] = {}
+        self._were_active: dict[EmployeeId, bool] = {}
 
     def mention(self, record: EmployeeRecord | InvalidRecord) -> None:
         """Note whom a record names that does not count. A person named by anything is not missing."""
@@ -98,6 +99,14 @@ class Rollcall:
     def is_newcomers(self, email_key: EmailKey) -> bool:
         """Whether somebody was created with this address."""
         return self._claimed_email_keys.get(email_key, False)
+
+    def note_turn(self, person: Employee) -> None:
+        """Remember that the payload archives `person`, or brings them back, given as they were."""
+        self._were_active.setdefault(person.id, person.is_active)
+
+    def was_active(self, person: Employee) -> bool:
+        """Whether `person`, given as they are, was active before the payload."""
+        return self._were_active.get(person.id, person.is_active)
 
     def is_mover(self, employee_id: EmployeeId) -> bool:
         """Whether an earlier record meant this person and asked them away from the address they had."""

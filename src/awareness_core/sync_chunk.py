@@ -95,6 +95,8 @@ class Chunk:
             person, record, email=email, sector_id=sector_id, next_state=entry.transition.next, now=now
         )
         warning = _warning(entry, record, person)
+        if amended.is_active != person.is_active:
+            self._rollcall.note_turn(person)
         if amended is person:
             return _item(record, person, Action.SKIPPED, warning=warning), None
         return (
@@ -233,11 +235,10 @@ class Chunk:
             if _is_leaving(entry) and not entry.is_deferred and (self._is_last or position not in waits_for)
         )
 
-    @staticmethod
-    def _judge_unknown_leaver(entry: Entry) -> None:
+    def _judge_unknown_leaver(self, entry: Entry) -> None:
         # An unknown leaver asks for nothing, but one who looks like a known person under another id is an error to be
         # seen: it may be the known person who is leaving.
-        if entry.match.rival is not None and entry.match.rival.is_active:
+        if entry.match.rival is not None and self._rollcall.was_active(entry.match.rival):
             entry.error = SyncError.EXTERNAL_ID_CONFLICT
 
     def _keeps_address(self, entry: Entry, record: EmployeeRecord) -> bool:

@@ -87,6 +87,18 @@ def contents(candidates: Candidates) -> set[tuple[object, ...]]:
     Candidates(employees=[person(1, A, "1"), person(2, A, archived=True)]),
     1,
 )
+@example(
+    # An unknown leaver looks like somebody whom an earlier chunk archived.
+    [record(A, presence=Presence.LEAVING), record(A, "9", Presence.LEAVING)],
+    Candidates(employees=[person(1, A, "1")]),
+    1,
+)
+@example(
+    # ... or brought back.
+    [record(A, presence=Presence.PRESENT), record(A, "9", Presence.LEAVING)],
+    Candidates(employees=[person(1, A, "1", archived=True)]),
+    1,
+)
 def test_chunks_come_to_the_same_as_the_whole(payload: Payload, before: Candidates, size: int) -> None:
     whole = plan_of(payload, before)
     items, after, absentees = in_chunks(payload, before, size)
@@ -169,7 +181,7 @@ def test_a_record_known_by_its_fingerprint_need_not_be_read(
 def test_whoever_is_named_by_an_unchanged_record_that_does_not_count_keeps_their_mailbox() -> None:
     holder = person(1, A, "1")
     planner = PayloadPlanner(is_whole_directory=True)
-    payload = [
+    payload: list[EmployeeRecord | InvalidRecord | UnchangedPerson] = [
         record(A, "2"),
         UnchangedPerson(id=holder.id, external_id="1", email=A, email_key=holder.email.key),
     ]
