@@ -68,7 +68,7 @@ class PeopleIndex:
             return NOBODY
         if record.external_id is None:
             return Match(person=with_email)
-        if with_email.external_id is None:
+        if with_email.external_id is None or self._rollcall.is_linked(with_email.id):
             return Match(person=with_email, linked=True)
         return Match(rival=with_email)
 

@@ -28,6 +28,7 @@ class Rollcall:
         self._movers: dict[EmployeeId, Employee] = {}
         self._mover_of: dict[EmailKey, Employee] = {}
         self._were_active: dict[EmployeeId, bool] = {}
+        self._linked: set[EmployeeId] = set()
 
     def mention(self, record: EmployeeRecord | InvalidRecord) -> None:
         """Note whom a record names that does not count. A person named by anything is not missing."""
@@ -107,6 +108,14 @@ class Rollcall:
     def was_active(self, person: Employee) -> bool:
         """Whether `person`, given as they are, was active before the payload."""
         return self._were_active.get(person.id, person.is_active)
+
+    def note_link(self, employee_id: EmployeeId) -> None:
+        """Remember that the payload gave this person, who had none, an external id."""
+        self._linked.add(employee_id)
+
+    def is_linked(self, employee_id: EmployeeId) -> bool:
+        """Whether the external id of this person comes from the payload."""
+        return employee_id in self._linked
 
     def is_mover(self, employee_id: EmployeeId) -> bool:
         """Whether an earlier record meant this person and asked them away from the address they had."""

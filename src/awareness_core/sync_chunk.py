@@ -97,6 +97,8 @@ class Chunk:
         warning = _warning(entry, record, person)
         if amended.is_active != person.is_active:
             self._rollcall.note_turn(person)
+        if entry.match.linked:
+            self._rollcall.note_link(person.id)
         if amended is person:
             return _item(record, person, Action.SKIPPED, warning=warning), None
         return (

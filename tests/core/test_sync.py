@@ -41,18 +41,28 @@ PAYLOADS: st.SearchStrategy[Payload] = st.lists(
 @st.composite
 def directories(draw_: st.DrawFn) -> Candidates:
     """The state of one company, whole-directory syncs included."""
-    people = [archived_before_now(person) for person in draw_(draw.directories(max_size=5))]
+    sectors = draw_(draw.sectors())
+    people = [
+        in_one_of(sectors, archived_before_now(person)) for person in draw_(draw.directories(max_size=5))
+    ]
     held = {person.email.key for person in people if person.is_active}
     elsewhere = draw_(st.frozensets(EMAILS.map(lambda email: email.key)))
     is_whole = draw_(st.booleans())
     return Candidates(
         employees=people,
         held_elsewhere=elsewhere - held,
-        sectors=draw_(draw.sectors()),
+        sectors=sectors,
         rostered=[person for person in people if person.is_active and person.external_id]
         if is_whole
         else None,
     )
+
+
+def in_one_of(sectors: Sequence[Sector], person: Employee) -> Employee:
+    """Nobody belongs to a sector that does not exist, or they would belong to the next that is created."""
+    if any(sector.id == person.sector_id for sector in sectors):
+        return person
+    return attrs.evolve(person, sector_id=None)
 
 
 def archived_before_now(person: Employee) -> Employee:

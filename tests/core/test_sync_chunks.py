@@ -99,6 +99,12 @@ def contents(candidates: Candidates) -> set[tuple[object, ...]]:
     Candidates(employees=[person(1, A, "1", archived=True)]),
     1,
 )
+@example(
+    # An earlier chunk gave somebody the external id they lacked; they are meant again under another.
+    [record(A, "2"), record(A, "1", Presence.LEAVING)],
+    Candidates(employees=[person(1, A)]),
+    1,
+)
 def test_chunks_come_to_the_same_as_the_whole(payload: Payload, before: Candidates, size: int) -> None:
     whole = plan_of(payload, before)
     items, after, absentees = in_chunks(payload, before, size)
