@@ -105,6 +105,19 @@ async def test_each_filter_narrows_and_all_together_do(storage: Storage) -> None
         assert (expected, len(expected)) == ({found.id for found in page.items}, page.total)
 
 
+@pytest.mark.parametrize("domains", [(), ("x.example",), ("x.example", "y.example", "z.example")])
+async def test_a_page_beyond_the_last_knows_how_many_use_single_sign_on(
+    empty_storage: Storage, domains: tuple[str, ...]
+) -> None:
+    await empty_storage.companies.add_company(attrs.evolve(ACME, sso_domains=frozenset(domains)))
+    people = [person(1, email="1@x.example"), person(2, email="2@y.example"), person(3, email="3@x.example")]
+    await apply(empty_storage, hired(*people))
+
+    page = await _list(empty_storage, EmployeeQuery(access=Access.SSO, page=PageRequest(page=9, limit=1)))
+
+    assert (0, {0: 0, 1: 2, 3: 3}[len(domains)]) == (len(page.items), page.total)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Select, Text, bindparam, cast, func, literal_column, select, true
+from sqlalchemy import Column, Select, Text, bindparam, cast, func, literal_column, select, true
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.sql.elements import BooleanClauseList, ColumnElement
 
@@ -17,13 +17,17 @@ from awareness_sql.one_of import OneOf
 
 
 def seeking(statement: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]] | None:
-    """The same rows for the same parameters; None for a statement that is not by the keys of one list alone.
+    """The same rows for the same parameters; None for a statement that is not of plain rows by the keys of one list.
 
     A key that is in the list twice brings its rows twice.
     """
     conditions = _conditions(statement)
     lists = [condition for condition in conditions if isinstance(condition, OneOf)]
-    is_plain = not (statement._order_by_clauses or statement._has_row_limiting_clause)  # noqa: SLF001 -- told nowhere else
+    is_plain = not (statement._order_by_clauses or statement._has_row_limiting_clause) and all(  # noqa: SLF001 -- told nowhere else
+        # A count would count the rows of each key.
+        isinstance(column, Column)
+        for column in statement.selected_columns
+    )
     if len(lists) != 1 or not is_plain:
         return None
     (wanted,) = lists
