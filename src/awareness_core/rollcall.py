@@ -27,7 +27,8 @@ class Rollcall:
         self._mentioned_email_keys: set[EmailKey] = set()
         self._movers: dict[EmployeeId, Employee] = {}
         self._mover_of: dict[EmailKey, Employee] = {}
-        self._were_active: dict[EmployeeId, bool] = {}
+        self._nameless_newcomers: set[EmailKey] = set()
+        self._unknown_leavers: set[EmailKey] = set()
         self._linked: set[EmployeeId] = set()
 
     def mention(self, record: EmployeeRecord | InvalidRecord) -> None:
@@ -58,6 +59,7 @@ class Rollcall:
             or (external_id is not None and external_id in self._claimed_external_ids)
             or (person is not None and self.is_mover(person.id))
             or (person is not None and person.external_id in self._claimed_external_ids)
+            or (person is None and self._is_unknown_again(record))
         ):
             return False
         if asks:
@@ -66,7 +68,9 @@ class Rollcall:
             self._mentioned_email_keys.add(email_key)
         if external_id is not None:
             self._claimed_external_ids.add(external_id)
-        if person is not None:
+        if person is None:
+            self._note_unknown(record)
+        else:
             if person.external_id is not None:
                 self._claimed_external_ids.add(person.external_id)
             if person.email.key != email_key or not asks:
@@ -89,6 +93,10 @@ class Rollcall:
         self._claimed_external_ids |= named
         return True
 
+    def is_named(self, person: Employee) -> bool:
+        """Whether a record that counts is about this person, who has an external id."""
+        return person.external_id in self._claimed_external_ids
+
     def is_claimed(self, email_key: EmailKey) -> bool:
         """Whether a record so far asks for this address."""
         return email_key in self._claimed_email_keys
@@ -100,14 +108,6 @@ class Rollcall:
     def is_newcomers(self, email_key: EmailKey) -> bool:
         """Whether somebody was created with this address."""
         return self._claimed_email_keys.get(email_key, False)
-
-    def note_turn(self, person: Employee) -> None:
-        """Remember that the payload archives `person`, or brings them back, given as they were."""
-        self._were_active.setdefault(person.id, person.is_active)
-
-    def was_active(self, person: Employee) -> bool:
-        """Whether `person`, given as they are, was active before the payload."""
-        return self._were_active.get(person.id, person.is_active)
 
     def note_link(self, employee_id: EmployeeId) -> None:
         """Remember that the payload gave this person, who had none, an external id."""
@@ -133,6 +133,19 @@ class Rollcall:
             or email_key in self._claimed_email_keys
             or email_key in self._mentioned_email_keys
         )
+
+    def _is_unknown_again(self, record: EmployeeRecord) -> bool:
+        # An address is all that a newcomer without external id has to be known by: whoever left it under an external
+        # id that nobody knows is the same person, as they will be when the payload is sent again.
+        if record.external_id is None:
+            return record.email.key in self._unknown_leavers
+        return record.presence is _LEAVING and record.email.key in self._nameless_newcomers
+
+    def _note_unknown(self, record: EmployeeRecord) -> None:
+        if record.external_id is None:
+            self._nameless_newcomers.add(record.email.key)
+        elif record.presence is _LEAVING:
+            self._unknown_leavers.add(record.email.key)
 
     def _move(self, person: Employee) -> None:
         self._movers[person.id] = person

@@ -95,8 +95,6 @@ class Chunk:
             person, record, email=email, sector_id=sector_id, next_state=entry.transition.next, now=now
         )
         warning = _warning(entry, record, person)
-        if amended.is_active != person.is_active:
-            self._rollcall.note_turn(person)
         if entry.match.linked:
             self._rollcall.note_link(person.id)
         if amended is person:
@@ -239,9 +237,14 @@ class Chunk:
 
     def _judge_unknown_leaver(self, entry: Entry) -> None:
         # An unknown leaver asks for nothing, but one who looks like a known person under another id is an error to be
-        # seen: it may be the known person who is leaving.
-        if entry.match.rival is not None and self._rollcall.was_active(entry.match.rival):
+        # seen, unless the payload tells of that person by themselves: it may be the known person who is leaving.
+        rival = entry.match.rival
+        if rival is None or not rival.is_active or self._rollcall.is_named(rival):
+            return
+        if self._is_last:
             entry.error = SyncError.EXTERNAL_ID_CONFLICT
+        else:
+            entry.is_deferred = True
 
     def _keeps_address(self, entry: Entry, record: EmployeeRecord) -> bool:
         person = entry.match.person

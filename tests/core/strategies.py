@@ -373,6 +373,13 @@ _SENT_BEFORE = (None, timedelta(0), _QUARTER, timedelta(days=1))
 _LIFETIMES = (None, timedelta(days=7), timedelta(days=7) + _TICK, timedelta(minutes=15))
 
 
+def archived_before_now(person: Employee) -> Employee:
+    """Nobody was archived in the future, or they would be the most recently archived for ever."""
+    if person.archived_at is None or person.archived_at < NOW:
+        return person
+    return attrs.evolve(person, archived_at=NOW - (person.archived_at - NOW) - timedelta(milliseconds=1))
+
+
 def directories(*, max_size: int = 6) -> st.SearchStrategy[list[Employee]]:
     """The people of one company as a store keeps them, in any order.
 

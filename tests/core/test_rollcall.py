@@ -246,4 +246,13 @@ def _same(
         or record.external_id in taken
         or (person is not None and person.external_id in taken)
         or (person is not None and meant is not None and person.id == meant.id and has_moved)
+        or (
+            (person, meant) == (None, None)
+            and record.email.key == counted.email.key
+            and (_takes_up_what_is_left_by(record, counted) or _takes_up_what_is_left_by(counted, record))
+        )
     )
+
+
+def _takes_up_what_is_left_by(one: EmployeeRecord, other: EmployeeRecord) -> bool:
+    return one.external_id is None and other.external_id is not None and other.presence is Presence.LEAVING

@@ -43,7 +43,7 @@ def directories(draw_: st.DrawFn) -> Candidates:
     """The state of one company, whole-directory syncs included."""
     sectors = draw_(draw.sectors())
     people = [
-        in_one_of(sectors, archived_before_now(person)) for person in draw_(draw.directories(max_size=5))
+        in_one_of(sectors, draw.archived_before_now(person)) for person in draw_(draw.directories(max_size=5))
     ]
     held = {person.email.key for person in people if person.is_active}
     elsewhere = draw_(st.frozensets(EMAILS.map(lambda email: email.key)))
@@ -63,15 +63,6 @@ def in_one_of(sectors: Sequence[Sector], person: Employee) -> Employee:
     if any(sector.id == person.sector_id for sector in sectors):
         return person
     return attrs.evolve(person, sector_id=None)
-
-
-def archived_before_now(person: Employee) -> Employee:
-    """Nobody was archived in the future, or they would be the most recently archived for ever."""
-    if person.archived_at is None or person.archived_at < draw.NOW:
-        return person
-    return attrs.evolve(
-        person, archived_at=draw.NOW - (person.archived_at - draw.NOW) - timedelta(milliseconds=1)
-    )
 
 
 def fresh_ids() -> Iterator[EmployeeId]:

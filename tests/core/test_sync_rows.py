@@ -431,3 +431,25 @@ def test_a_null_sector_clears_it_and_an_absent_one_leaves_it() -> None:
     assert only(plan_of([record(A, "1")], candidates)).action is Action.SKIPPED
     (change,) = plan_of([record(A, "1", sector=None)], candidates).changes
     assert change.after.sector_id is None
+
+
+def test_who_left_before_anybody_knew_them_may_be_listed_beside_whoever_has_the_mailbox_now() -> None:
+    payload = [record(A, "1", Presence.LEAVING), record(A, "2", Presence.PRESENT)]
+    first = plan_of(payload, Candidates(employees=[]))
+    again = plan_of(payload, Candidates(employees=[change.after for change in first.changes]))
+
+    for plan, action in ((first, Action.CREATED), (again, Action.SKIPPED)):
+        assert told(plan.items[0]) == (Action.SKIPPED, SyncWarning.UNKNOWN_LEAVER)
+        assert told(plan.items[1]) == (action, None)
+
+
+@pytest.mark.parametrize("is_leaver_first", [True, False])
+def test_a_leaver_and_a_newcomer_known_by_one_address_alone_are_one_person(*, is_leaver_first: bool) -> None:
+    payload = [record(A, "1", Presence.LEAVING), record(A)]
+    if not is_leaver_first:
+        payload.reverse()
+    first = plan_of(payload, Candidates(employees=[]))
+    again = plan_of(payload, Candidates(employees=[change.after for change in first.changes]))
+
+    for plan in (first, again):
+        assert [None, SyncError.DUPLICATE_IN_PAYLOAD] == [item.error for item in plan.items]

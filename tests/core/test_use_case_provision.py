@@ -32,6 +32,7 @@ from awareness_core.use_cases.provision import SyncReport, provision
 from tests.core.strategies import (
     NOW,
     PERSON,
+    archived_before_now,
     directories,
     few_emails,
     numbered_id,
@@ -148,7 +149,11 @@ def test_the_changes_told_are_those_written_and_in_a_dry_run_those_it_would_writ
     run(story())
 
 
-@given(directories(), PAYLOADS, st.booleans())
+@given(
+    directories().map(lambda people: [archived_before_now(person) for person in people]),
+    PAYLOADS,
+    st.booleans(),
+)
 def test_sending_again_what_did_not_fail_skips_everyone_and_writes_nothing(
     people: list[Employee],
     payload: Payload,
