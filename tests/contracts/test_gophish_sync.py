@@ -26,14 +26,12 @@ from awareness_core.use_cases.add_source import AddedSource, add_source, renew_w
 from awareness_core.use_cases.receive_notice import NoticeOutcome, receive_notice
 from awareness_core.use_cases.sync_source import SyncProgress, sync_source
 from awareness_gophish import GophishTool
-from awareness_gophish.client import Limits
 from awareness_memory import ManualClock, SeededEntropy, memory_ports
 from tests.contracts.gophish_server import API_KEY, FakeGophish, bytes_of, fake_gophish, raw, recorded
 from tests.contracts.storages import ACME, GLOBEX, NOW, Storage, memory_storage
 
 pytestmark = pytest.mark.anyio
 
-QUICK = Limits(connect=1, silence=0.3, whole=2)
 NEW_CLICK = {
     "campaign_id": 8,
     "email": "ada@acme.example",
@@ -105,7 +103,7 @@ async def site_on(storage: Storage, gophish: FakeGophish, folder: Path) -> Site:
         mailer=memory.mailer,
         quota=memory.quota,
         sources=storage.sources,
-        tools={SourceKind.GOPHISH: GophishTool(QUICK)},
+        tools={SourceKind.GOPHISH: GophishTool()},
     )
     added = await add_source(
         ports, ACME.id, kind=SourceKind.GOPHISH, name="GoPhish", url=gophish.url, api_key_file=str(file)

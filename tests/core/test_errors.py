@@ -37,6 +37,8 @@ CODES = {
     "MassDeactivationBlocked": "MASS_DEACTIVATION_BLOCKED",
     "RateLimitExceeded": "RATE_LIMIT_EXCEEDED",
     "StoreUnavailable": "SERVICE_UNAVAILABLE",
+    "SignatureInvalid": "SIGNATURE_INVALID",
+    "SourceUnavailable": "SOURCE_UNAVAILABLE",
 }
 """As the HTTP contract spells them."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import os
 import shutil
 import sqlite3
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import structlog
 
 from awareness_server.main import main
 from tests.end_to_end.installed import Ended, Installation
@@ -76,6 +78,7 @@ class Directory:
         with (
             contextlib.chdir(self._folder),
             _environment(self._settings),
+            _logs_as_before(),
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),
         ):
@@ -127,6 +130,20 @@ def _environment(settings: dict[str, str]) -> Iterator[None]:
     finally:
         os.environ.clear()
         os.environ.update(before)
+
+
+@contextlib.contextmanager
+def _logs_as_before() -> Iterator[None]:
+    # The command sets logs up for its process, which goes on here with other tests.
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    try:
+        yield
+    finally:
+        structlog.reset_defaults()
+        logging.captureWarnings(capture=False)
+        root.handlers[:] = handlers
+        root.setLevel(level)
 
 
 def _text(stream: io.TextIOWrapper) -> str:
