@@ -25,10 +25,10 @@ serve: install ## Migrate the database and serve it on $PORT (settings: awarenes
 	$(BIN)/awareness serve --port $(PORT)
 
 test: install ## Run every test, with many examples for each property
-	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -n $(JOBS) --dist loadfile
+	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 test-fast: install ## Run the tests that take less than a minute together
-	HYPOTHESIS_PROFILE=fast $(BIN)/pytest -n $(JOBS) --dist loadfile -m "not slow" --ignore tests/end_to_end
+	HYPOTHESIS_PROFILE=fast $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not slow" --ignore tests/end_to_end
 
 lint: install ## Check style, format, types and import rules
 	$(BIN)/ruff check

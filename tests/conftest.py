@@ -34,6 +34,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # Each file runs in one process. The longest ones begin first, or all but one process would wait for them.
+    items.sort(key=lambda item: "model" not in item.path.parts)
+
+
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     """Tests marked `anyio` run on asyncio, which is what the service runs on."""

@@ -345,17 +345,18 @@ async def test_what_was_read_before_gophish_went_away_stays(light: Site) -> None
 
 
 async def test_one_process_polls_at_a_time(site: Site) -> None:
-    held = asyncio.Event()
+    held, let_go = asyncio.Event(), asyncio.Event()
 
     async def wait(_writer: asyncio.StreamWriter) -> None:
         held.set()
-        await asyncio.Event().wait()
+        await let_go.wait()
 
     site.gophish.replies["*"] = wait
     polling = asyncio.create_task(site.poll())
     await held.wait()
     with pytest.raises(Conflict, match="polled by another process"):
         await site.poll()
+    let_go.set()
     await polling
 
     site.gophish.replies.clear()
