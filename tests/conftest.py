@@ -25,6 +25,9 @@ settings.register_profile("fast", parent=_ANY_MACHINE, max_examples=50)
 settings.register_profile("thorough", parent=_ANY_MACHINE, max_examples=300)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
+_SERVERS = ("postgres", "redis", "quota", "mailer_smtp", "real_server")
+"""What tests that start a program beside them have in their names or parameters."""
+
 GOLDEN = Path(__file__).parent / "golden"
 
 
@@ -37,6 +40,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # Each file runs in one process. The longest ones begin first, or all but one process would wait for them.
     items.sort(key=lambda item: "model" not in item.path.parts)
+    for item in items:
+        if any(server in item.nodeid for server in _SERVERS):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

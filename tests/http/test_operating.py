@@ -126,6 +126,7 @@ async def test_two_applications_in_one_process_count_apart() -> None:
     assert "/api/v1/ping" not in figures
 
 
+@pytest.mark.slow
 def test_processes_that_share_a_folder_tell_the_sum(tmp_path: Path) -> None:
     script = (
         "import asyncio\n"
