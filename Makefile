@@ -27,7 +27,7 @@ serve: install ## Migrate the database and serve it on $PORT (settings: awarenes
 test: install ## Run every test, with many examples for each property
 	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-test-fast: install ## Run the tests that take less than a minute together
+test-fast: install ## Run the tests that need no server, in about a minute
 	HYPOTHESIS_PROFILE=fast $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not slow" --ignore tests/end_to_end
 
 lint: install ## Check style, format, types and import rules
