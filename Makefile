@@ -33,7 +33,7 @@ test-fast: install ## Run the tests that need no server, in about a minute
 lint: install ## Check style, format, types and import rules
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy --strict src tests
+	$(BIN)/mypy --strict src tests benchmarks
 	$(BIN)/lint-imports
 
 fmt: install ## Format, and repair what can be repaired by itself

@@ -19,24 +19,12 @@ import asyncpg
 import attrs
 import msgspec
 
-from benchmarks.limits import COLUMNS, INSERT, row_of
+from benchmarks.limits import COLUMNS, INSERT, NewPerson, row_of
 from benchmarks.machine import SERVER_CORE, on_core
 
 
-class _Record(msgspec.Struct):
-    external_id: str
-    email: str
-    nom: str
-    prenom: str
-    fonction: str
-    telephone: str
-    adresse: str
-    secteur: str
-    active: bool
-
-
 class _Body(msgspec.Struct):
-    employees: list[_Record]
+    employees: list[NewPerson]
 
 
 @attrs.frozen

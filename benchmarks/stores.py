@@ -152,6 +152,7 @@ async def settle(url: str, others: int) -> World:
             companies=storage.companies,
             api_keys=storage.api_keys,
             store=storage.store,
+            sources=storage.sources,
             mailer=memory.mailer,
             quota=memory.quota,
         )
