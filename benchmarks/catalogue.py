@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from benchmarks.measuring import Row
-from benchmarks.rows.directories import growth, memory_of_sync, million, sync
+from benchmarks.rows.directories import beside, growth, memory_of_sync, million, sync
 from benchmarks.rows.mailing import letters, mail
 from benchmarks.rows.processes import memory, start
 from benchmarks.rows.requests import create, ping, skip
@@ -18,6 +18,7 @@ ROWS: Final[Mapping[str, Row]] = {
     "memory": memory,
     "start": start,
     "sync": sync,
+    "beside": beside,
     "growth": growth,
     "sync-memory": memory_of_sync,
     "million": million,
