@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -67,6 +67,44 @@ async def test_a_record_with_a_field_twice_still_says_who_has_not_left(stored: S
         (result["external_id"], result["action"]) for result in results
     ]
     assert 0 == totals["summary"]["deactivated"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda line: line[:-1],
+        lambda line: line.replace('"P"', '"P",}'),
+        lambda line: line.replace('"P"', '"\\x"'),
+        lambda line: line.replace('"P"', "NaN"),
+        lambda line: line.replace('"P"', '"\\ud800"'),
+        lambda line: line.replace('"P"', '"P').replace("acme", "\\u0061cme"),
+        lambda line: line.replace('"e1"', "1,"),
+    ],
+    ids=["unended", "comma", "escape", "number", "surrogate", "no end of text", "a number"],
+)
+async def test_a_damaged_line_still_says_who_has_not_left(
+    stored: Service, damage: Callable[[str], str]
+) -> None:
+    people = [record(1), record(2)]
+    await as_json(stored, people)
+    spelt = [damage(json.dumps(people[0])), json.dumps(people[1]), '{"end": {"count": 2}}']
+    answer = await as_lines(stored, "\n".join(spelt).encode(), deactivate_missing="true")
+    results, totals = read_lines(answer)
+
+    assert ["failed", "skipped"] == actions(results)
+    assert 0 == totals["summary"]["deactivated"]
+
+
+@pytest.mark.parametrize("field", ["email", "external_id", "nom"])
+async def test_text_that_is_no_text_fails_in_its_place(stored: Service, field: str) -> None:
+    people = [record(1), record(2, **{field: "a\ud800@acme.example"})]
+
+    for answer in (
+        read_lines(await as_lines(stored, lines(people)))[0],
+        (await as_json(stored, people)).json["results"],
+    ):
+        assert ["validation_error"] == [result["error"] for result in answer if result["action"] == "failed"]
+        assert [f"employees[1].{field}"] == [fault["field"] for fault in answer[1]["details"]]
 
 
 async def test_a_directory_is_created_then_skipped_then_followed(stored: Service) -> None:
@@ -197,6 +235,14 @@ async def test_lines_without_their_end_write_nothing(service: Service, body: byt
 
     assert (answer.status, answer.code) == (400, "VALIDATION_ERROR")
     assert await service.people() == 0
+
+
+@pytest.mark.parametrize("before", [0, 1, 2])
+async def test_a_line_that_is_too_long_is_named_by_its_number(service: Service, before: int) -> None:
+    answer = await as_lines(service, lines([*map(record, range(before)), record(9, nom="x" * 70_000)]))
+
+    assert 400 == answer.status
+    assert f"line {before + 1} is longer" in answer.json["message"]
 
 
 async def test_lines_may_arrive_in_any_parts(service: Service) -> None:

@@ -6,6 +6,7 @@ by the strict reader, which tells every fault. The two agree: what the decoder a
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -44,6 +45,8 @@ _QUICK: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(
 """To the texts of a `RawEmployee`, under its names."""
 
 _SEPARATOR: Final = b":"
+_NAMING: Final = re.compile(rb'"(external_id|email)"\s*:\s*(?:"((?:[^"\\\n]|\\.)*)"|([0-9]+))')
+"""Who is named, in a line that may be broken anywhere else."""
 _NAME_END: Final = re.compile(rb'"\s*:')
 
 
@@ -135,8 +138,7 @@ class _Line:
             value = parse_json(bytes(self._spelling))
         except ValidationFailed as refusal:
             # Whom it names may be plain all the same, and who is named has not left.
-            named = {"external_id": self._glance.external_id, "email": self._glance.email}
-            return self._invalid(refusal, named)
+            return self._invalid(refusal, _named_in(bytes(self._spelling)))
         taken = take(EmployeeFields, value)
         try:
             return read_record(taken, fingerprint=self._glance.fingerprint)
@@ -152,6 +154,30 @@ class _Line:
                 for fault in refusal.faults
             ),
             # A number where a text belongs is a fault, but it still says who is meant.
-            external_id=str(external_id) if isinstance(external_id, str | int) else None,
-            email=email if isinstance(email, str) else "",
+            external_id=_told(str(external_id)) if isinstance(external_id, str | int) else None,
+            email=_told(email) if isinstance(email, str) else "",
         )
+
+
+def _named_in(spelling: bytes) -> dict[str, str]:
+    """External id and address in a record that is not JSON, as far as they can be made out."""
+    found = {}
+    for match in _NAMING.finditer(spelling):
+        field, text, number = (
+            None if part is None else part.decode("utf-8", "replace") for part in match.groups()
+        )
+        if field is not None and field not in found:
+            found[field] = _unescaped(text) if text is not None else number or ""
+    return found
+
+
+def _unescaped(text: str) -> str:
+    try:
+        return str(json.loads(f'"{text}"'))
+    except ValueError:
+        return text
+
+
+def _told(text: str) -> str:
+    # An answer is UTF-8, which has no lone surrogates.
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
