@@ -93,6 +93,15 @@ async def test_bad_items_are_told_by_their_place_and_spoil_no_other(service: Ser
     ] == [(error["index"], error["field"], error["code"]) for error in answer.json["errors"]]
 
 
+async def test_text_that_is_no_text_fails_in_its_place(service: Service) -> None:
+    events = [event("a"), event("b", id="\ud800")]
+    told = await as_json(service, events)
+    by_line = await as_lines(service, lines({"campaign": CAMPAIGN}, *({"evenement": one} for one in events)))
+
+    assert ["evenements[1].id"] == [error["field"] for error in told.json["errors"]]
+    assert ["[2].evenement.id"] == [error["field"] for error in by_line.json["errors"]]
+
+
 async def test_bad_lines_are_told_by_their_number(service: Service) -> None:
     body = lines(
         {"campaign": CAMPAIGN},

@@ -8,11 +8,12 @@ business.
 from __future__ import annotations
 
 import asyncio
+import json
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from itertools import islice
 from types import TracebackType
-from typing import IO, Final, Self
+from typing import IO, Final, Self, TypeVar
 
 import msgspec
 
@@ -28,6 +29,8 @@ _LINES_AT_ONCE: Final = 1000
 _BEGINNING: Final = 1024
 _MAX_LINE: Final = 64 * 1024
 _RECORDS: Final = "employees"
+
+Item = TypeVar("Item")
 
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _elements = msgspec.json.Decoder(list[msgspec.Raw]).decode
@@ -120,28 +123,46 @@ class LinePayload:
         self._last = stripped
 
     def _too_long(self) -> ValidationFailed:
-        message = f"line {self._count + 2} is longer than {_MAX_LINE} bytes; send one record a line"
+        # The line before is put aside, and not counted yet.
+        number = self._count + (2 if self._last else 1)
+        message = f"line {number} is longer than {_MAX_LINE} bytes; send one record a line"
         return ValidationFailed([Fault(field="", code="too_long", message=message)])
 
 
-def _split(body: bytes) -> tuple[list[msgspec.Raw], dict[str, object]]:
+def _split(body: bytes) -> tuple[Sequence[bytes | msgspec.Raw], dict[str, object]]:
     """The records of a body, unread, and the rest of it, read strictly."""
     try:
         array = bytes(_members(body)[_RECORDS])
         # Each of them is a part of `array`, not a copy.
         records = _elements(array)
     except (msgspec.MsgspecError, KeyError, RecursionError):
-        raise ValidationFailed(_envelope_faults(parse_json(body))) from None
+        return _split_strictly(parse_json(body))
     # The rest is read with the records taken out, which is what makes it short. Where the same text stands elsewhere
     # too, one of the two is taken out, and the other is seen by the strict reader.
     start = _place_of(array, body)
     envelope = parse_json(body[:start] + b"[]" + body[start + len(array) :])
     if not isinstance(envelope, dict):
         raise ValidationFailed(_envelope_faults(envelope))
+    return _few_enough(records), envelope
+
+
+def _split_strictly(value: object) -> tuple[Sequence[bytes], dict[str, object]]:
+    """The same of a body that the quick decoder refuses and the strict reader takes: text with lone surrogates."""
+    if not isinstance(value, dict) or not isinstance(value.get(_RECORDS), list):
+        raise ValidationFailed(_envelope_faults(value))
+    return spelt_again(_few_enough(value[_RECORDS])), value
+
+
+def spelt_again(items: Sequence[object]) -> list[bytes]:
+    """The items as JSON, in ASCII; what no other spelling has, a lone surrogate, stands there as it was sent."""
+    return [json.dumps(item).encode("ascii") for item in items]
+
+
+def _few_enough(records: Sequence[Item]) -> Sequence[Item]:
     if len(records) > MAX_RECORDS:
         message = f"has {len(records)} records; at most {MAX_RECORDS} are allowed, or a million line by line"
         raise ValidationFailed([Fault(field=_RECORDS, code="too_many", message=message)])
-    return records, envelope
+    return records
 
 
 def _place_of(array: bytes, body: bytes) -> int:

@@ -19,7 +19,7 @@ from awareness_core.errors import MAX_FAULTS, Fault, ValidationFailed
 from awareness_core.results_check import RefusedLine
 from awareness_core.results_intake import LineFailure
 from awareness_core.results_plan import Line
-from awareness_http.payloads import LinePayload
+from awareness_http.payloads import LinePayload, spelt_again
 from awareness_http.places import item_place, member_place, place_within
 from awareness_http.strict_json import parse_json
 from awareness_http.typed_reader import Taken, take
@@ -120,14 +120,14 @@ def _errors(index: int, place: str, failure: LineFailure) -> Iterator[LineError]
         )
 
 
-def _split(body: bytes) -> tuple[dict[str, object], dict[str, list[msgspec.Raw]]]:
+def _split(body: bytes) -> tuple[dict[str, object], Mapping[str, Sequence[bytes | msgspec.Raw]]]:
     """The body without its lists, read strictly, and the items of its lists, unread."""
     try:
         members = _members(body)
         arrays = {name: bytes(members[name]) for name in LISTS if name in members}
         lists = {name: _elements(array) for name, array in arrays.items()}
     except (msgspec.MsgspecError, RecursionError):
-        raise ValidationFailed(_envelope_faults(parse_json(body))) from None
+        return _split_strictly(parse_json(body))
     # Read with the lists taken out, which is what makes it short.
     short = body
     for array in arrays.values():
@@ -137,6 +137,14 @@ def _split(body: bytes) -> tuple[dict[str, object], dict[str, list[msgspec.Raw]]
     if not isinstance(envelope, dict):
         raise ValidationFailed(_envelope_faults(envelope))
     return envelope, {name: lists.get(name, []) for name in LISTS}
+
+
+def _split_strictly(value: object) -> tuple[dict[str, object], Mapping[str, Sequence[bytes]]]:
+    """The same of a body that the quick decoder refuses and the strict reader takes: text with lone surrogates."""
+    faults = _envelope_faults(value)
+    if faults or not isinstance(value, dict):
+        raise ValidationFailed(faults)
+    return value, {name: spelt_again(value.get(name, [])) for name in LISTS}
 
 
 def _stranger_faults(envelope: Mapping[str, object]) -> Iterator[Fault]:
