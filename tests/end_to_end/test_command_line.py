@@ -454,10 +454,11 @@ def test_a_reader_that_goes_away_ends_it_quietly(example: Installation) -> None:
     assert (141, b"") == (done.returncode, done.stderr)
 
 
-def test_an_output_that_cannot_be_written_is_a_failure(example: Installation) -> None:
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_an_output_that_cannot_be_written_is_a_failure(example: Installation, flags: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [PROGRAM, "company", "list", "--json"],
+            [PROGRAM, "company", "list", *flags],
             cwd=example.folder,
             env=example.environment,
             stdout=full,
@@ -467,7 +468,22 @@ def test_an_output_that_cannot_be_written_is_a_failure(example: Installation) ->
         )
 
     assert 1 == done.returncode
-    assert "awareness: the output cannot be written: No space left on device\n" == done.stderr
+    assert (
+        "awareness: the output cannot be written: No space left on device; the command itself was carried out\n"
+        == done.stderr
+    )
+
+
+def test_without_any_output_it_ends_quietly(example: Installation) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f"exec {PROGRAM} company list --json >&-"],
+        cwd=example.folder,
+        env=example.environment,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+
+    assert (141, b"") == (done.returncode, done.stderr)
 
 
 def test_letters_that_the_output_cannot_carry_stay_json(migrated: Installation) -> None:

@@ -6,6 +6,7 @@ has one line a row and no decoration. What users typed is never read as markup. 
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -21,6 +22,7 @@ from awareness_server.exit_codes import CommandFailed, ExitCode
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
+    from rich.table import Table
 
     from awareness_core.pages import Page
 
@@ -73,10 +75,17 @@ def write_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right:
         table.add_column(column, justify="right" if column in right else "left", no_wrap=True)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    with console.capture() as captured:
-        console.print(table)
-    lines = (line.rstrip() for line in captured.get().splitlines())
-    _write("".join(f"{line}\n" for line in lines))
+    write_text(drawn(table, width=console.width, on_terminal=on_terminal))
+
+
+def drawn(table: Table, *, width: int, on_terminal: bool) -> str:
+    """The lines of a table, without blanks at their ends."""
+    from rich.console import Console
+
+    # Apart from stdout, to which rich writes even while it captures: what becomes of that is `write_text`'s business.
+    canvas = io.StringIO()
+    Console(file=canvas, force_terminal=on_terminal, width=width, highlight=False).print(table)
+    return "\n".join(line.rstrip() for line in canvas.getvalue().splitlines())
 
 
 @overload
@@ -163,7 +172,8 @@ def _write(text: str) -> None:
         _discard(sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             raise OutputClosed from None
-        raise CommandFailed(f"the output cannot be written: {error.strerror}") from error
+        message = f"the output cannot be written: {error.strerror}; the command itself was carried out"
+        raise CommandFailed(message) from error
 
 
 def _discard(descriptor: int) -> None:
@@ -171,4 +181,4 @@ def _discard(descriptor: int) -> None:
 
 
 def _stdout_is_narrow() -> bool:
-    return (sys.stdout.encoding or "ascii").lower().replace("-", "") != "utf8"
+    return sys.stdout is None or (sys.stdout.encoding or "ascii").lower().replace("-", "") != "utf8"

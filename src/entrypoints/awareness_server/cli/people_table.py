@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from awareness_server.cli.output import write_text
+from awareness_server.cli.output import drawn, write_text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -51,9 +51,7 @@ def write_people(
     if on_terminal:
         columns, rows = _laid_out(columns, rows, width=console.width)
     table = _table(columns, rows, bad_words, decorated=on_terminal)
-    with console.capture() as captured:
-        console.print(table)
-    write_text("\n".join(line.rstrip() for line in captured.get().splitlines()))
+    write_text(drawn(table, width=console.width, on_terminal=on_terminal))
 
 
 def _laid_out(
