@@ -411,6 +411,30 @@ async def test_a_refused_body_is_let_go_of_at_once() -> None:
     assert receive() is None
 
 
+@pytest.mark.parametrize("announced", [("content-length", "300000"), ("transfer-encoding", "chunked")])
+async def test_a_large_body_is_read_to_its_end_before_its_refusal_goes_out(
+    service: Service, announced: tuple[str, str]
+) -> None:
+    """Or the caller, who is still sending, sees a broken connection in its place."""
+    receive = receiving([b" " * 100_000] * 3)
+
+    answer = await send(service.app, "POST", EMPLOYEES, headers=[("host", "a"), announced], receive=receive)
+
+    assert (answer.status, await receive()) == (401, {"type": "http.disconnect"})
+
+
+async def test_a_refusal_does_not_wait_for_a_large_body_that_stops_coming() -> None:
+    service = await new_service(memory_storage(), body_idle_seconds=0.02)
+
+    async def silent() -> HTTPReceiveMessage:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    headers = [("host", "a"), ("content-length", "300000")]
+
+    assert (await send(service.app, "POST", EMPLOYEES, headers=headers, receive=silent)).status == 401
+
+
 async def test_only_silence_ends_a_body_not_its_length() -> None:
     service = await new_service(memory_storage(), body_idle_seconds=0.2)
     receive = receiving([GOOD[place : place + 1] for place in range(len(GOOD))])

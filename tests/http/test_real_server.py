@@ -309,6 +309,15 @@ def test_a_client_is_not_made_to_send_a_body_that_nobody_will_read(served: Serve
     assert answer.startswith(b"HTTP/1.1 401 ")
 
 
+def test_who_sends_all_of_a_large_body_first_is_told_why_it_was_refused(served: Served) -> None:
+    body = b" " * 20_000_000
+    with served.connect() as connection:
+        connection.sendall(served.request("POST", f"{EMPLOYEES}/sync", JSON, body=body, key=None))
+        answer = connection.recv(65536)
+
+    assert answer.startswith(b"HTTP/1.1 401 ")
+
+
 def test_http_1_0_is_answered_without_a_host(served: Served) -> None:
     answer = parse(served.send(f"GET /api/v1/ping HTTP/1.0\r\nX-Api-Key: {served.key}\r\n\r\n".encode()))
 

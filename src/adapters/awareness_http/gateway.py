@@ -44,6 +44,7 @@ from awareness_http.queries import take_query
 from awareness_http.repeats import Repeatable
 from awareness_http.request_head import RequestHead, head_refusal, read_head
 from awareness_http.request_ids import choose_request_id
+from awareness_http.unread_bodies import unread_body
 
 _API: Final = b"/api/"
 _NO_WEBSOCKETS: Final[WebSocketCloseEvent] = {"type": "websocket.close", "code": 1000, "reason": None}
@@ -84,9 +85,12 @@ class Gateway:
             cors=self.cross_origin.headers(head.one(b"origin")),
         )
         bound = bind_contextvars(request_id=exchange.request_id)
+        unread = unread_body(scope, head, receive, idle_seconds=self.idle_seconds)
         try:
-            await self._serve(exchange, scope, receive, head)
+            await self._serve(exchange, scope, unread or receive, head)
         except Exception as error:  # noqa: BLE001 (this is the place where every error becomes an answer)
+            if unread is not None and not exchange.has_started:
+                await unread.forget(error)
             await self._refuse(exchange, error, self._address(scope, head))
             # Frames that the error passed through hold it, and its traceback holds them, `receive` included. While that
             # is there the server waits for the rest of the body, and a garbage collection may be long in coming.
