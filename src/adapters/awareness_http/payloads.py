@@ -41,7 +41,7 @@ class JsonPayload:
 
     def __init__(self, body: bytes) -> None:
         self._records, envelope = _split(body)
-        taken = take(SyncOptions, {name: value for name, value in envelope.items() if name != _RECORDS})
+        taken = take(SyncOptions, envelope, besides=(_RECORDS,))
         if taken.faults:
             raise ValidationFailed(taken.faults)
         self.options = SyncOptions(**taken.fields)  # type: ignore[arg-type]  # `take` checked each against its type

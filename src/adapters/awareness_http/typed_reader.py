@@ -36,8 +36,11 @@ class Taken:
     faults: Sequence[Fault]
 
 
-def take(shape: type, value: object) -> Taken:
-    """The fields of `value` that an instance of the attrs class `shape` needs. Never raises."""
+def take(shape: type, value: object, *, besides: Sequence[str] = ()) -> Taken:
+    """The fields of `value` that an instance of the attrs class `shape` needs. Never raises.
+
+    `besides` are fields that stand there too, and that another reader takes.
+    """
     faults: list[Fault] = []
 
     def note(place: str, code: str, message: str) -> None:
@@ -57,7 +60,7 @@ def take(shape: type, value: object) -> Taken:
                 fields[name] = read
         elif field.is_required:
             note(name, "missing", "is required")
-    _note_strangers(value, wanted, note)
+    _note_strangers(value, (*besides, *wanted), note)
     return Taken(fields=fields, faults=faults)
 
 
@@ -79,7 +82,7 @@ def read(shape: type[Shape], value: object) -> Shape:
     return shape(**taken.fields)
 
 
-def _note_strangers(value: Mapping[str, object], wanted: Mapping[str, object], note: Note) -> None:
+def _note_strangers(value: Mapping[str, object], wanted: Sequence[str], note: Note) -> None:
     known = f"there are {', '.join(wanted)}" if wanted else "there are none"
     # A body may hold a hundred thousand of them, and no more are told than a `note` takes.
     for name in islice((name for name in value if name not in wanted), MAX_FAULTS):

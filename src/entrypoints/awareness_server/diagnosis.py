@@ -102,7 +102,13 @@ async def _limits(settings: Settings) -> list[Finding]:
         return [ok("limits", limits_in_use(settings))]
     meanwhile = "until then each process counts by itself"
     if settings.limits_url is None:
-        return [failed("limits", "the database does not count", f"see what is told of it; {meanwhile}")]
+        return [
+            failed(
+                "limits",
+                "requests cannot be counted in the database",
+                f"see what is told of the database; {meanwhile}",
+            )
+        ]
     remedy = f"start it, or see that limits_url is right; {meanwhile}"
     return [failed("limits", f"{shown_url(settings.limits_url)} does not answer", remedy)]
 
