@@ -21,7 +21,6 @@ from awareness_core.errors import (
     StoreUnavailable,
     ValidationFailed,
 )
-from awareness_core.interactions import VerdictRules
 from awareness_core.invitations import InvitationReport, InvitationResult, InvitationStatus, Reason
 from awareness_core.kpis import Funnel, MachineSteps, Rate, Response, Step, rate, tally
 from awareness_core.pages import Page, PageRequest
@@ -53,6 +52,14 @@ from awareness_core.use_cases.read_campaigns import (
 )
 from awareness_core.use_cases.read_employees import EmployeeView, get_employee, list_employees
 from awareness_core.use_cases.record_first_login import record_first_login
+from awareness_core.use_cases.verdict_rules import (
+    Reclassified,
+    change_verdict_rules,
+    read_verdict_rules,
+    reclassify_campaigns,
+    reset_verdict_rules,
+)
+from awareness_core.verdict_rules import RulesChange, VerdictRules
 
 __all__ = [
     "ABSENT",
@@ -109,9 +116,11 @@ __all__ = [
     "Reason",
     "Recipient",
     "RecipientView",
+    "Reclassified",
     "RefusedLine",
     "Response",
     "ResultsPayload",
+    "RulesChange",
     "Scope",
     "Sector",
     "SectorReference",
@@ -127,6 +136,7 @@ __all__ = [
     "access",
     "all_recipients",
     "authorise",
+    "change_verdict_rules",
     "check_access",
     "check_event",
     "check_record",
@@ -144,6 +154,9 @@ __all__ = [
     "preview_invitations",
     "provision",
     "rate",
+    "read_verdict_rules",
+    "reclassify_campaigns",
     "record_first_login",
+    "reset_verdict_rules",
     "tally",
 ]

@@ -9,58 +9,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import attrs
 
-from awareness_core.campaign_events import HUMAN, PLACE_SPAN, Event, EventKey, Sign, place_of, places_around
+from awareness_core.campaign_events import HUMAN, Event, EventKey, Sign, place_of, places_around
 from awareness_core.kpis import Step
+from awareness_core.verdict_rules import DEFAULT_RULES, VerdictRules
 
 JUDGED_STEPS = frozenset({Step.OPENED, Step.CLICKED, Step.SUBMITTED})
-
-SCANNER_AGENTS = (
-    "barracuda",
-    "bingpreview",
-    "bot/",
-    "curl/",
-    "existence discovery",
-    "facebookexternalhit",
-    "go-http-client",
-    "headlesschrome",
-    "mimecast",
-    "proofpoint",
-    "python-requests",
-    "python-urllib",
-    "skypeuripreview",
-    "slackbot",
-    "symantec",
-    "wget/",
-)
-"""Parts of user agents, in lower case, that no browser of a person has."""
-
-_LARGEST_CROWD_WINDOW = PLACE_SPAN
-
-
-@attrs.frozen(kw_only=True)
-class VerdictRules:
-    """When an interaction is a machine's.
-
-    Within `soon` of a sending to the same recipient, before it or after; among at least `crowd` recipients whom one
-    address touches within `crowd_window`; among at least `burst` interactions of one recipient within `burst_window`;
-    with one of `scanner_agents` in its user agent; or by a HEAD request.
-    """
-
-    soon: timedelta = timedelta(seconds=10)
-    crowd: int = attrs.field(default=10, validator=attrs.validators.ge(2))
-    crowd_window: timedelta = attrs.field(
-        default=timedelta(seconds=5), validator=attrs.validators.le(_LARGEST_CROWD_WINDOW)
-    )
-    burst: int = attrs.field(default=5, validator=attrs.validators.ge(2))
-    burst_window: timedelta = timedelta(seconds=2)
-    scanner_agents: tuple[str, ...] = SCANNER_AGENTS
-
-
-DEFAULT_RULES = VerdictRules()
 
 
 def judge_campaign(events: Iterable[Event], rules: VerdictRules = DEFAULT_RULES) -> list[Event]:

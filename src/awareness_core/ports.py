@@ -32,6 +32,7 @@ from awareness_core.sectors import Sector, SectorId
 from awareness_core.source_ports import ResultTool, Sources
 from awareness_core.sources import SourceKind
 from awareness_core.tenants import Company, CompanyId, Language
+from awareness_core.verdict_rules import VerdictRules
 
 
 class Clock(Protocol):
@@ -186,6 +187,9 @@ class Reading(Protocol):
     async def recipients_active_after(self, campaign_id: CampaignId, moment: datetime) -> Sequence[EmailKey]:
         """To whom something happened later than that; each once, in any order."""
 
+    async def verdict_rules(self) -> VerdictRules:
+        """What the company takes for a machine's doing; the defaults of this release where it has said nothing."""
+
     async def temporary_passwords(self, employee_id: EmployeeId) -> Sequence[TemporaryPassword]:
         """Those kept for one employee, expired ones included; newest first."""
 
@@ -234,6 +238,9 @@ class Transaction(Reading, Protocol):
 
         Raises `ConstraintViolated` when the campaign does not exist.
         """
+
+    async def save_verdict_rules(self, rules: VerdictRules | None) -> None:
+        """Keep the company's rules in the place of earlier ones, or with None go back to the defaults."""
 
     async def save_receipt(self, receipt: Receipt, *, answer: Iterable[bytes] = ()) -> None:
         """Insert a receipt with its answer, or replace both by id. The parts of `answer` are not held all at once."""

@@ -15,10 +15,10 @@ from awareness_core.campaigns import Campaign, CampaignId, CampaignState, Campai
 from awareness_core.employees import Employee
 from awareness_core.errors import Fault
 from awareness_core.identifiers import UUID7_ENTROPY_BYTES, uuid7
-from awareness_core.interactions import DEFAULT_RULES, VerdictRules
 from awareness_core.ports import Ports, Transaction
 from awareness_core.recipients import Recipient
 from awareness_core.results_plan import Batch, ImportSummary, Line, progress_again
+from awareness_core.verdict_rules import VerdictRules
 
 MAX_ERRORS = 1000
 """So many lines that failed are told one by one; the summary counts all (Choice: decisions/022)."""
@@ -59,18 +59,13 @@ class ImportOutcome:
         return self.summary.failed == 0
 
 
-async def take_in(
-    ports: Ports,
-    transaction: Transaction,
-    payload: ResultsPayload,
-    *,
-    rules: VerdictRules = DEFAULT_RULES,
-) -> ImportOutcome:
-    """Take in the payload; `rules` say what a machine did.
+async def take_in(ports: Ports, transaction: Transaction, payload: ResultsPayload) -> ImportOutcome:
+    """Take in the payload; the company's rules say what a machine did.
 
     Raises `ValidationFailed` when the campaign would end before it starts, and whatever reading the payload raises.
     """
-    run = _Run(transaction, await _begin(ports, transaction, payload.campaign), rules)
+    campaign = await _begin(ports, transaction, payload.campaign)
+    run = _Run(transaction, campaign, await transaction.verdict_rules())
     async for lines in payload.batches():
         await run.take(lines)
     return await run.finish()

@@ -17,10 +17,11 @@ from awareness_core.campaigns import Campaign
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Employee
 from awareness_core.errors import Fault
-from awareness_core.interactions import VerdictRules, judge_anew
+from awareness_core.interactions import judge_anew
 from awareness_core.kpis import MachineSteps
 from awareness_core.recipients import Directory, Recipient, merged_recipient, progress_of, recounted
 from awareness_core.results_check import EventTelling, RefusedLine
+from awareness_core.verdict_rules import VerdictRules
 
 Line = Recipient | EventTelling | RefusedLine
 """One line of a batch: somebody who is targeted, something that happened, or what could not be read."""

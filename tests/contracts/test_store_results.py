@@ -14,7 +14,6 @@ from awareness_core.campaign_events import EventKey
 from awareness_core.campaigns import Campaign, CampaignId, CampaignState, CampaignTelling, Difficulty
 from awareness_core.emails import EmailKey
 from awareness_core.errors import ConstraintViolated
-from awareness_core.interactions import VerdictRules
 from awareness_core.kpis import Step
 from awareness_core.pages import PageRequest
 from awareness_core.ports import Ports, Reading
@@ -22,6 +21,8 @@ from awareness_core.recipients import Recipient
 from awareness_core.results_plan import Line, ResultChanges
 from awareness_core.sectors import Sector, SectorId
 from awareness_core.use_cases.import_results import import_results
+from awareness_core.use_cases.verdict_rules import reclassify_campaigns
+from awareness_core.verdict_rules import DEFAULT_RULES, VerdictRules
 from awareness_memory import ManualClock, SeededEntropy, memory_ports
 from tests.contracts.storages import (
     ACME,
@@ -35,6 +36,7 @@ from tests.contracts.storages import (
     person,
 )
 from tests.core.tellings import SPRING, Told, happened, targeted
+from tests.core.worlds import keep_rules
 
 pytestmark = pytest.mark.anyio
 
@@ -58,7 +60,9 @@ def ports_of(storage: Storage) -> Ports:
 
 
 async def tell(storage: Storage, *parts: Sequence[Line], campaign: CampaignTelling = SPRING) -> Campaign:
-    return (await import_results(ports_of(storage), ACME.id, Told(campaign, parts), rules=FEW)).campaign
+    ports = ports_of(storage)
+    await keep_rules(ports, ACME.id, FEW)
+    return (await import_results(ports, ACME.id, Told(campaign, parts))).campaign
 
 
 async def everything(reading: Reading, found: Campaign) -> tuple[object, ...]:
@@ -228,6 +232,50 @@ async def test_a_tie_is_kept_with_the_sector_of_that_moment(storage: Storage) ->
     async with storage.store.reading(ACME.id) as reading:
         (tied,) = await reading.recipients(imported.id, [somebody.email.key])
     assert (somebody.id, 7) == (tied.employee_id, tied.sector_id)
+
+
+async def test_a_company_has_the_default_rules_until_it_says_otherwise_and_again_afterwards(
+    storage: Storage,
+) -> None:
+    own = VerdictRules(
+        soon=timedelta(milliseconds=1500),
+        crowd=2,
+        crowd_window=timedelta(0),
+        burst=1_000_000,
+        burst_window=timedelta(hours=1),
+        scanner_agents=(),
+    )
+    seen = []
+    for rules in (FEW, own, None):
+        async with storage.store.transaction(ACME.id) as transaction:
+            await transaction.save_verdict_rules(rules)
+            own_view = await transaction.verdict_rules()
+        async with storage.store.reading(ACME.id) as reading, storage.store.reading(GLOBEX.id) as others:
+            assert own_view == await reading.verdict_rules()
+            assert DEFAULT_RULES == await others.verdict_rules()
+        seen.append(own_view)
+
+    assert [FEW, own, DEFAULT_RULES] == seen
+
+
+async def test_judged_again_everything_is_as_if_the_rules_had_always_been_these(storage: Storage) -> None:
+    told = told_by_chance(5)
+    ending = attrs.evolve(SPRING, ends_at=NOW + timedelta(seconds=100))
+    await tell(storage, told[:40], told[40:], campaign=ending)
+    await keep_rules(ports_of(storage), ACME.id, DEFAULT_RULES)
+    outcome = await reclassify_campaigns(ports_of(storage), ACME.id)
+    by_default = await state_of(storage)
+    await keep_rules(ports_of(storage), ACME.id, FEW)
+    await reclassify_campaigns(ports_of(storage), ACME.id)
+    by_few = await state_of(storage)
+
+    reference = memory_storage()
+    await reference.companies.add_company(ACME)
+    await tell(reference, told, campaign=ending)
+    assert await state_of(reference) == by_few
+    assert by_default != by_few
+    assert (1, 1) == (outcome.campaigns, outcome.changed_campaigns)
+    assert 0 == (await reclassify_campaigns(ports_of(storage), ACME.id)).changed_events
 
 
 async def test_a_campaign_is_read_back_as_it_was_saved(storage: Storage) -> None:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from awareness_core.campaign_events import HUMAN, PLACE_SPAN, Event, EventKey, Sign, event_key
 from awareness_core.emails import EmailKey
-from awareness_core.interactions import DEFAULT_RULES, VerdictRules, judge_anew, judge_campaign
+from awareness_core.interactions import judge_anew, judge_campaign
 from awareness_core.kpis import Step
+from awareness_core.verdict_rules import DEFAULT_RULES, VerdictRules
 
 NINE = datetime(2026, 3, 3, 9, 0, tzinfo=UTC)
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"

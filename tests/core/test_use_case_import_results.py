@@ -14,7 +14,7 @@ from awareness_core.campaign_events import Event
 from awareness_core.campaigns import Campaign, CampaignState
 from awareness_core.employees import Employee, EmployeeChange, EmployeeState, archive
 from awareness_core.errors import Fault, NotFound, ValidationFailed
-from awareness_core.interactions import VerdictRules, judge_campaign
+from awareness_core.interactions import judge_campaign
 from awareness_core.kpis import Funnel, Step, tally
 from awareness_core.pages import PageRequest
 from awareness_core.recipients import Recipient, progress_of
@@ -28,12 +28,30 @@ from awareness_core.use_cases.read_campaigns import (
     get_campaign,
     list_recipients,
 )
+from awareness_core.verdict_rules import VerdictRules
 from tests.core.strategies import NOW, PERSON
 from tests.core.tellings import SPRING, Told, happened, lines, targeted
-from tests.core.worlds import NOBODYS, OURS, THEIRS, World, new_world, run, settle_people, settled_world
+from tests.core.worlds import (
+    NOBODYS,
+    OURS,
+    THEIRS,
+    World,
+    keep_rules,
+    new_world,
+    run,
+    settle_people,
+    settled_world,
+)
 
 HOUR = timedelta(hours=1)
 FEW = VerdictRules(crowd=3, burst=3)
+
+
+async def strict_world() -> World:
+    """One whose company takes three for a crowd and for a burst."""
+    world = await settled_world()
+    await keep_rules(world, OURS, FEW)
+    return world
 
 
 async def state_of(world: World) -> tuple[Campaign, list[Recipient], list[Event]]:
@@ -47,8 +65,8 @@ async def state_of(world: World) -> tuple[Campaign, list[Recipient], list[Event]
 
 
 async def told_at_once(told: list[Line]) -> tuple[Campaign, list[Recipient], list[Event]]:
-    world = await settled_world()
-    await import_results(world, OURS, Told(SPRING, [told]), rules=FEW)
+    world = await strict_world()
+    await import_results(world, OURS, Told(SPRING, [told]))
     return await state_of(world)
 
 
@@ -62,9 +80,9 @@ def test_any_order_repetition_and_splitting_gives_the_same_state(
     parts = [shuffled[start:end] for start, end in zip([0, *cuts], [*cuts, len(shuffled)], strict=True)]
 
     async def story() -> None:
-        world = await settled_world()
+        world = await strict_world()
         for part in parts:
-            await import_results(world, OURS, Told(SPRING, [part[::2], part[1::2]]), rules=FEW)
+            await import_results(world, OURS, Told(SPRING, [part[::2], part[1::2]]))
         campaign, *rest = await state_of(world)
         expected_campaign, *expected = await told_at_once(told)
 
@@ -84,10 +102,10 @@ def test_the_figures_are_those_of_all_events_judged_together(
     telling = attrs.evolve(SPRING, ends_at=None if ends is None else NOW + ends)
 
     async def story() -> None:
-        world = await settled_world()
+        world = await strict_world()
         # The end is told last, and changes what had been counted.
-        await import_results(world, OURS, Told(SPRING, [told]), rules=FEW)
-        await import_results(world, OURS, Told(telling), rules=FEW)
+        await import_results(world, OURS, Told(SPRING, [told]))
+        await import_results(world, OURS, Told(telling))
         campaign, people, events = await state_of(world)
 
         assert sorted(judge_campaign(events, FEW), key=lambda event: event.key) == events
@@ -108,7 +126,7 @@ def test_whoever_acted_before_is_judged_again_when_the_crowd_around_them_comes()
         return happened(who, Step.CLICKED, timedelta(seconds=seconds), address=address)
 
     async def story() -> list[tuple[int, int]]:
-        world = await settled_world()
+        world = await strict_world()
         counts = []
         for one in (
             click(1, 100),
@@ -117,7 +135,7 @@ def test_whoever_acted_before_is_judged_again_when_the_crowd_around_them_comes()
             # The same click, told with more of its address, was elsewhere.
             click(1, 100, "192.0.2.2"),
         ):
-            await import_results(world, OURS, Told(SPRING, [[one]]), rules=FEW)
+            await import_results(world, OURS, Told(SPRING, [[one]]))
             funnel = (await state_of(world))[0].funnel
             counts.append((funnel.clicked, funnel.machine))
         return counts
@@ -127,7 +145,7 @@ def test_whoever_acted_before_is_judged_again_when_the_crowd_around_them_comes()
 
 def test_imports_at_the_same_time_lose_nothing() -> None:
     async def story() -> Funnel:
-        world = await settled_world()
+        world = await strict_world()
         each: list[Line] = [happened(n, Step.CLICKED, n * HOUR) for n in range(20)]
         await asyncio.gather(*(import_results(world, OURS, Told(SPRING, [[one]])) for one in each))
         return (await state_of(world))[0].funnel
@@ -139,7 +157,7 @@ def test_what_is_told_again_is_known_and_writes_no_result() -> None:
     told: list[Line] = [targeted("a"), happened("a", Step.SENT), happened("b", Step.OPENED, HOUR)]
 
     async def story() -> list[ImportSummary]:
-        world = await settled_world()
+        world = await strict_world()
         return [(await import_results(world, OURS, Told(SPRING, [told]))).summary for _ in range(2)]
 
     assert [
@@ -157,7 +175,7 @@ def test_an_id_names_one_event_for_good() -> None:
     ]
 
     async def story() -> None:
-        world = await settled_world()
+        world = await strict_world()
         outcome = await import_results(world, OURS, Told(SPRING, [told]))
         (failure,) = outcome.failures
 
@@ -171,7 +189,7 @@ def test_bad_lines_are_told_by_their_place_and_spoil_no_other() -> None:
     bad = RefusedLine(faults=(Fault(field="email", message="m", code="c"),))
 
     async def story() -> tuple[ImportSummary, list[int]]:
-        world = await settled_world()
+        world = await strict_world()
         parts: list[list[Line]] = [[targeted("a"), bad], [bad, targeted("b")], [bad] * MAX_ERRORS]
         outcome = await import_results(world, OURS, Told(SPRING, parts))
         return outcome.summary, [failure.index for failure in outcome.failures]
@@ -197,7 +215,7 @@ def test_a_state_told_late_does_not_turn_a_campaign_back(
     first: CampaignState, then: CampaignState, expected: CampaignState
 ) -> None:
     async def story() -> CampaignState:
-        world = await settled_world()
+        world = await strict_world()
         await import_results(world, OURS, Told(attrs.evolve(SPRING, state=first)))
         return (await import_results(world, OURS, Told(attrs.evolve(SPRING, state=then)))).campaign.state
 
@@ -208,7 +226,7 @@ def test_what_is_not_told_again_stays() -> None:
     full = attrs.evolve(SPRING, created_at=NOW - HOUR, ends_at=NOW + HOUR)
 
     async def story() -> Campaign:
-        world = await settled_world()
+        world = await strict_world()
         await import_results(world, OURS, Told(full))
         again = attrs.evolve(SPRING, starts_at=None, name="Later")
         return (await import_results(world, OURS, Told(again))).campaign
@@ -225,7 +243,7 @@ def test_what_is_not_told_again_stays() -> None:
 
 def test_a_campaign_that_would_end_before_it_starts_is_refused_whole() -> None:
     async def story() -> Funnel:
-        world = await settled_world()
+        world = await strict_world()
         await import_results(world, OURS, Told(SPRING, [[targeted("a")]]))
         with pytest.raises(ValidationFailed) as refused:
             await import_results(
@@ -240,7 +258,7 @@ def test_a_campaign_that_would_end_before_it_starts_is_refused_whole() -> None:
 
 def test_late_events_are_kept_and_not_counted() -> None:
     async def story() -> tuple[Funnel, int]:
-        world = await settled_world()
+        world = await strict_world()
         told = [happened("a", Step.OPENED, HOUR), happened("a", Step.CLICKED, HOUR * 2)]
         await import_results(world, OURS, Told(attrs.evolve(SPRING, ends_at=NOW + HOUR), [told]))
         campaign, _, events = await state_of(world)
@@ -289,7 +307,7 @@ def test_a_recipient_stays_who_they_were_when_the_address_goes_to_somebody_else(
 
 def test_a_recipient_nobody_was_found_for_is_sought_again() -> None:
     async def story() -> str | None:
-        world = await settled_world()
+        world = await strict_world()
         told = Recipient(email=PERSON.email)
         await import_results(world, OURS, Told(SPRING, [[told]]))
         await settle_people(world, OURS, [PERSON])
@@ -309,7 +327,7 @@ def test_reading_shows_progress_and_how_fast_it_was_noticed() -> None:
     ]
 
     async def story() -> None:
-        world = await settled_world()
+        world = await strict_world()
         imported = (await import_results(world, OURS, Told(SPRING, [told]))).campaign
         view = await get_campaign(world, OURS, imported.id)
         page = await list_recipients(world, OURS, imported.id, PageRequest(page=2, limit=3))
@@ -330,7 +348,7 @@ def test_reading_shows_progress_and_how_fast_it_was_noticed() -> None:
 @pytest.mark.parametrize("company", [THEIRS, NOBODYS])
 def test_another_companys_campaign_is_not_there(company: object) -> None:
     async def story() -> None:
-        world = await settled_world()
+        world = await strict_world()
         imported = (await import_results(world, OURS, Told(SPRING))).campaign
         for ask in (
             get_campaign(world, company, imported.id),  # type: ignore[arg-type]

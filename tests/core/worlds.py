@@ -20,9 +20,10 @@ from awareness_core.employees import Employee, EmployeeChange
 from awareness_core.errors import AwarenessError, StoreUnavailable
 from awareness_core.pages import PageRequest
 from awareness_core.passwords import TemporaryPassword
-from awareness_core.ports import EmployeeQuery, Transaction
+from awareness_core.ports import EmployeeQuery, Ports, Transaction
 from awareness_core.sectors import Sector, SectorId
 from awareness_core.tenants import Company, CompanyId
+from awareness_core.verdict_rules import VerdictRules
 from awareness_memory import ManualClock, MemoryPorts, MemorySources, MemoryStore, SeededEntropy, memory_ports
 from tests.core.strategies import COMPANY, NOW, PERSON
 
@@ -32,6 +33,12 @@ OURS = CompanyId("01950000-0000-7000-9000-000000000001")
 THEIRS = CompanyId("01950000-0000-7000-9000-000000000002")
 NOBODYS = CompanyId("01950000-0000-7000-9000-00000000dead")
 SECTORS = tuple(Sector(id=SectorId(number), name=f"sector {number}") for number in range(1, 5))
+
+
+async def keep_rules(ports: Ports, company_id: CompanyId, rules: VerdictRules) -> None:
+    """Let the company judge by these."""
+    async with ports.store.transaction(company_id) as transaction:
+        await transaction.save_verdict_rules(rules)
 
 
 class WatchedStore(MemoryStore):

@@ -105,3 +105,43 @@ def test_a_campaign_that_is_not_there_is_told(here: Installation) -> None:
         done.code,
         done.err,
     )
+
+
+def test_other_rules_change_what_was_counted(here: Installation) -> None:
+    imported = here.must("campaigns", "import", JSON, "--company", "Acme")
+    before = here.must("campaigns", "rules", "--company", "Acme")
+    changed = here.must(
+        "campaigns", "rules", "--company", "Acme", "--soon", "0", "--no-agent", "python-requests"
+    )
+    shown = here.must("campaigns", "show", imported["campaign"]["id"], "--company", "Acme")
+    again = here.must("campaigns", "reclassify", "--company", "Acme")
+    default = here.must("campaigns", "rules", "--company", "Acme", "--default")
+
+    assert (10, 0) == (before["rules"]["soon"], changed["rules"]["soon"])
+    assert {"campaigns": 1, "changed_campaigns": 1, "changed_events": 1} == changed["reclassified"]
+    assert (0, 2) == (shown["counts"]["machine"], shown["counts"]["clicked"])
+    assert 0 == again["changed_events"]
+    assert (before["rules"], 1) == (default["rules"], default["reclassified"]["changed_events"])
+
+
+def test_rules_are_shown_as_a_table(here: Installation) -> None:
+    shown = here.run("campaigns", "rules", "--company", "Acme")
+
+    assert shown.code == 0, shown.err
+    assert "crowd         10 recipients from one address within 5 s" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (["--soon", "nan"], "--soon: 'nan' is no number of seconds"),
+        (["--crowd", "1"], "crowd: must be between 2 and 1000000"),
+        (["--no-agent", "never"], "no_agent: 'never' is not among the user agents"),
+        (["--default", "--crowd", "3"], "--default goes with no other rule"),
+    ],
+)
+def test_rules_that_are_none_are_refused(here: Installation, flags: list[str], told: str) -> None:
+    refused = here.run("campaigns", "rules", "--company", "Acme", *flags)
+
+    assert refused.code == 2
+    assert told in refused.err

@@ -20,6 +20,7 @@ from awareness_core.records import Glance, UnchangedPerson
 from awareness_core.sectors import Sector
 from awareness_core.tenants import Company, CompanyId
 from awareness_core.texts import folded_name
+from awareness_core.verdict_rules import DEFAULT_RULES, VerdictRules
 from awareness_memory.state import NO_RESULTS, CampaignResults, CompanyState
 
 World = Mapping[CompanyId, CompanyState]
@@ -193,6 +194,10 @@ class MemoryReading:
         """See `Reading`."""
         events = self._results(campaign_id).events.values()
         return list({event.recipient for event in events if event.at > moment})
+
+    async def verdict_rules(self) -> VerdictRules:
+        """See `Reading`."""
+        return DEFAULT_RULES if self._state is None else self._state.verdict_rules
 
     async def temporary_passwords(self, employee_id: EmployeeId) -> Sequence[TemporaryPassword]:
         """See `Reading`. Of two made in the same millisecond the greater digest comes first."""

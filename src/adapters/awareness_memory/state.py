@@ -21,6 +21,7 @@ from awareness_core.recipients import Recipient
 from awareness_core.results_plan import ResultChanges
 from awareness_core.sectors import Sector, SectorId
 from awareness_core.tenants import Company
+from awareness_core.verdict_rules import DEFAULT_RULES, VerdictRules
 
 Passwords = Mapping[EmployeeId, tuple[TemporaryPassword, ...]]
 Receipts = Mapping[ReceiptId, tuple[Receipt, tuple[bytes, ...]]]
@@ -58,6 +59,7 @@ class CompanyState:
     campaigns: Mapping[CampaignId, Campaign] = attrs.field(factory=dict)
     receipts: Receipts = attrs.field(factory=dict)
     results: Mapping[CampaignId, CampaignResults] = attrs.field(factory=dict)
+    verdict_rules: VerdictRules = DEFAULT_RULES
 
 
 def with_sectors(state: CompanyState, sectors: Sequence[Sector]) -> CompanyState:

@@ -16,6 +16,7 @@ from awareness_core.receipts import Receipt, ReceiptId
 from awareness_core.results_plan import ResultChanges
 from awareness_core.sectors import Sector
 from awareness_core.tenants import CompanyId
+from awareness_core.verdict_rules import DEFAULT_RULES, VerdictRules
 from awareness_memory.reading import MemoryReading, World
 from awareness_memory.state import (
     CompanyState,
@@ -112,6 +113,10 @@ class MemoryTransaction(MemoryReading):
     async def save_results(self, campaign_id: CampaignId, changes: ResultChanges) -> None:
         """See `Transaction`."""
         self._state = with_results(self._existing(), campaign_id, changes)
+
+    async def save_verdict_rules(self, rules: VerdictRules | None) -> None:
+        """See `Transaction`."""
+        self._state = attrs.evolve(self._existing(), verdict_rules=rules or DEFAULT_RULES)
 
     async def save_receipt(self, receipt: Receipt, *, answer: Iterable[bytes] = ()) -> None:
         """See `Transaction`. Memory does hold all of it."""

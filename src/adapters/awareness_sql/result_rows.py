@@ -9,6 +9,7 @@ from awareness_core.campaigns import Campaign, CampaignId, CampaignState, Diffic
 from awareness_core.emails import EmailAddress
 from awareness_core.kpis import Funnel, MachineSteps, Step
 from awareness_core.recipients import Progress, Recipient
+from awareness_core.verdict_rules import VerdictRules
 from awareness_sql.rows import (
     Row,
     RowValues,
@@ -17,8 +18,9 @@ from awareness_sql.rows import (
     optional_milliseconds,
     optional_moment,
 )
-from awareness_sql.tables import campaign_events, campaigns, recipients
+from awareness_sql.tables import campaign_events, campaigns, recipients, verdict_rules
 
+_MILLISECOND = timedelta(milliseconds=1)
 _STEPS = {step.value: step for step in Step}
 _BITS = {step: 1 << number for number, step in enumerate(Step)}
 
@@ -206,6 +208,41 @@ def event_from_row(row: Row) -> Event:
         user_agent=user_agent,
         method=method,
         signs=Sign(signs),
+    )
+
+
+RULES_COLUMNS = (
+    verdict_rules.c.soon,
+    verdict_rules.c.crowd,
+    verdict_rules.c.crowd_window,
+    verdict_rules.c.burst,
+    verdict_rules.c.burst_window,
+    verdict_rules.c.scanner_agents,
+)
+
+
+def rules_row(rules: VerdictRules) -> RowValues:
+    """All columns of `verdict_rules` but the company's. No agent holds a line feed, so those separate them."""
+    return {
+        "soon": rules.soon // _MILLISECOND,
+        "crowd": rules.crowd,
+        "crowd_window": rules.crowd_window // _MILLISECOND,
+        "burst": rules.burst,
+        "burst_window": rules.burst_window // _MILLISECOND,
+        "scanner_agents": "\n".join(rules.scanner_agents),
+    }
+
+
+def rules_from_row(row: Row) -> VerdictRules:
+    """The value of a row of `RULES_COLUMNS`."""
+    soon, crowd, crowd_window, burst, burst_window, scanner_agents = row
+    return VerdictRules(
+        soon=soon * _MILLISECOND,
+        crowd=crowd,
+        crowd_window=crowd_window * _MILLISECOND,
+        burst=burst,
+        burst_window=burst_window * _MILLISECOND,
+        scanner_agents=tuple(scanner_agents.split("\n")) if scanner_agents else (),
     )
 
 

@@ -13,16 +13,19 @@ from awareness_core.emails import EmailKey
 from awareness_core.kpis import ReportTimes
 from awareness_core.pages import Page, PageRequest
 from awareness_core.recipients import Recipient
+from awareness_core.verdict_rules import DEFAULT_RULES, VerdictRules
 from awareness_sql.listings import Listing, count_from_row, page_of
 from awareness_sql.one_of import KEYS, OneOf
 from awareness_sql.result_rows import (
     CAMPAIGN_COLUMNS,
     EVENT_COLUMNS,
     RECIPIENT_COLUMNS,
+    RULES_COLUMNS,
     campaign_from_row,
     delay_from_row,
     event_from_row,
     recipient_from_row,
+    rules_from_row,
 )
 from awareness_sql.rows import Row, milliseconds_from, moment_from
 from awareness_sql.storable import is_storable
@@ -82,10 +85,11 @@ _ACTIVE_AFTER = (
         campaign_events.c.at > bindparam("moment"),
     )
 )
+_RULES = select(*RULES_COLUMNS)
 
 
 class SqlResults:
-    """The part of a `Reading` that is about single campaigns."""
+    """The part of a `Reading` that is about single campaigns, and what is judged of them."""
 
     def __init__(self, tenant: Tenant) -> None:
         self._tenant = tenant
@@ -158,6 +162,12 @@ class SqlResults:
         """See `Reading`."""
         named = {"campaign_id": campaign_id, "moment": milliseconds_from(moment)}
         return await self._tenant.fetch(_ACTIVE_AFTER, _email_key_from_row, named)
+
+    async def verdict_rules(self) -> VerdictRules:
+        """See `Reading`."""
+        for rules in await self._tenant.fetch(_RULES, rules_from_row):
+            return rules
+        return DEFAULT_RULES
 
 
 def _optional_number(row: Row) -> int | None:

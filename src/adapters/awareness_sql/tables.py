@@ -29,7 +29,7 @@ from sqlalchemy import (
     literal_column,
 )
 
-SCHEMA_VERSION = "0006"
+SCHEMA_VERSION = "0007"
 """The migration that leads here."""
 
 metadata = MetaData(
@@ -217,6 +217,18 @@ campaign_events = Table(
     ForeignKeyConstraint(["company_id", "campaign_id"], ["campaigns.company_id", "campaigns.id"]),
     Index(None, "company_id", "campaign_id", "email_key"),
     Index(None, "company_id", "campaign_id", "place"),
+)
+
+verdict_rules = Table(
+    "verdict_rules",
+    metadata,
+    Column("company_id", _KEY, ForeignKey("companies.id"), primary_key=True),
+    Column("soon", BigInteger, nullable=False),
+    Column("crowd", BigInteger, nullable=False),
+    Column("crowd_window", BigInteger, nullable=False),
+    Column("burst", BigInteger, nullable=False),
+    Column("burst_window", BigInteger, nullable=False),
+    Column("scanner_agents", Text, nullable=False),
 )
 
 receipts = Table(

@@ -18,10 +18,11 @@ from awareness_core.passwords import TemporaryPassword
 from awareness_core.receipts import Receipt, ReceiptId
 from awareness_core.results_plan import ResultChanges
 from awareness_core.sectors import Sector
+from awareness_core.verdict_rules import VerdictRules
 from awareness_sql.one_of import KEYS, OneOf
 from awareness_sql.reading import SqlReading
 from awareness_sql.receipt_rows import receipt_row
-from awareness_sql.result_rows import campaign_row, event_row, recipient_row
+from awareness_sql.result_rows import campaign_row, event_row, recipient_row, rules_row
 from awareness_sql.results import CHANGED_EVENT, CHANGED_RECIPIENT, NEW_EVENT, NEW_RECIPIENT
 from awareness_sql.rows import (
     Row,
@@ -31,7 +32,15 @@ from awareness_sql.rows import (
     password_row,
     sector_row,
 )
-from awareness_sql.tables import campaigns, employees, receipt_parts, receipts, sectors, temporary_passwords
+from awareness_sql.tables import (
+    campaigns,
+    employees,
+    receipt_parts,
+    receipts,
+    sectors,
+    temporary_passwords,
+    verdict_rules,
+)
 
 
 def _rewrite(table: Table) -> Update:
@@ -74,6 +83,8 @@ _DELIVERED = (
 _CAMPAIGN_IDS = select(campaigns.c.id).where(OneOf(campaigns.c.id, KEYS))
 _NEW_CAMPAIGN = insert(campaigns)
 _CHANGED_CAMPAIGN = _rewrite(campaigns)
+_NEW_RULES = insert(verdict_rules)
+_RULES_GONE = delete(verdict_rules)
 _NEW_RECEIPT = insert(receipts)
 _NEW_PART = insert(receipt_parts)
 _RECEIPT_GONE = delete(receipts).where(receipts.c.id == bindparam("id"))
@@ -150,6 +161,12 @@ class SqlTransaction(SqlReading):
             await self._tenant.run_many(
                 CHANGED_EVENT, (event_row(campaign_id, one) for one in changes.changed_events)
             )
+
+    async def save_verdict_rules(self, rules: VerdictRules | None) -> None:
+        """See `Transaction`."""
+        await self._tenant.run(_RULES_GONE)
+        if rules is not None:
+            await self._tenant.run(_NEW_RULES, rules_row(rules))
 
     async def save_receipt(self, receipt: Receipt, *, answer: Iterable[bytes] = ()) -> None:
         """See `Transaction`. Each part is a statement of its own, so that one at a time is in memory."""

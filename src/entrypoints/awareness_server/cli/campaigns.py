@@ -1,6 +1,6 @@
 """`awareness campaigns`: a company's campaigns with the rates of those who opened, clicked, submitted, reported.
 
-Importing and picturing have modules of their own.
+Importing, picturing and judging have modules of their own.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from awareness_server.cli.output import (
 )
 from awareness_server.exit_codes import CommandFailed, ExitCode
 
-app = App(name="campaigns", help="List, show and import campaigns.")
+app = App(name="campaigns", help="List, show, import and judge campaigns.")
 
 _FIGURES = ("PEOPLE", *(step.upper() for step in STEPS))
 
@@ -138,6 +138,82 @@ async def show(campaign_id: str, /, *, company: str, as_json: AsJson = False) ->
     from awareness_server.cli.campaign_picture import show_campaign
 
     await show_campaign(campaign_id, company=company, as_json=as_json)
+
+
+@app.command
+async def rules(
+    *,
+    company: str,
+    soon: float | None = None,
+    crowd: int | None = None,
+    crowd_window: float | None = None,
+    burst: int | None = None,
+    burst_window: float | None = None,
+    agent: Annotated[list[str] | None, Parameter(negative=())] = None,
+    no_agent: Annotated[list[str] | None, Parameter(negative=())] = None,
+    default: Annotated[bool, Parameter(negative=())] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what is taken for a machine's doing. With options, change that, and judge all campaigns again.
+
+    Parameters
+    ----------
+    company
+        The company's id or name.
+    soon
+        So many seconds around a sending nobody opens or clicks by hand.
+    crowd
+        So many recipients, touched from one address within --crowd-window seconds.
+    crowd_window
+        See --crowd; at most 60.
+    burst
+        So many interactions of one recipient within --burst-window seconds.
+    burst_window
+        See --burst.
+    agent
+        A part of a user agent that no person's browser has; repeat it for more.
+    no_agent
+        A part of a user agent that is a person's after all; repeat it for more.
+    default
+        Go back to the rules that come with the program.
+    as_json
+        Print JSON instead of a table.
+    """
+    from awareness_core.verdict_rules import RulesChange
+    from awareness_server.cli.verdict_rules import change_rules, show_rules, span
+
+    change = RulesChange(
+        soon=span("--soon", soon),
+        crowd=crowd,
+        crowd_window=span("--crowd-window", crowd_window),
+        burst=burst,
+        burst_window=span("--burst-window", burst_window),
+        agents=agent or (),
+        no_agents=no_agent or (),
+    )
+    changes_something = change != RulesChange()
+    if default and changes_something:
+        raise CommandFailed("--default goes with no other rule; change rules afterwards", ExitCode.USAGE)
+    if default or changes_something:
+        await change_rules(None if default else change, company=company, as_json=as_json)
+    else:
+        await show_rules(company=company, as_json=as_json)
+
+
+@app.command
+async def reclassify(*, company: str, as_json: AsJson = False) -> None:
+    """Judge all campaigns again, by the company's rules as they are; `rules` does so after each change.
+
+    Parameters
+    ----------
+    company
+        The company's id or name.
+    as_json
+        Print JSON instead of text.
+    """
+    from awareness_server.cli.verdict_rules import reclassify_all
+
+    await reclassify_all(company=company, as_json=as_json)
 
 
 def _moment(option: str, text: str | None, *, end_of_day: bool = False) -> datetime | None:

@@ -1,0 +1,67 @@
+"""Judging a campaign again by other rules, some recipients at a time, inside a transaction that somebody has opened.
+
+When every recipient had their turn, each event has the verdict that it would have had if the rules had been these when
+it came. Memory does not grow with the campaign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+import attrs
+
+from awareness_core.campaign_events import Event, places_around
+from awareness_core.campaigns import Campaign
+from awareness_core.emails import EmailKey
+from awareness_core.interactions import JUDGED_STEPS, judge_anew
+from awareness_core.ports import Transaction
+from awareness_core.recipients import Recipient
+from awareness_core.results_plan import progress_again
+from awareness_core.verdict_rules import VerdictRules
+
+_RECIPIENTS_AT_ONCE = 500
+
+
+def other_verdicts(own: Collection[Event], beside: Iterable[Event], rules: VerdictRules) -> list[Event]:
+    """Those whose signs are others now. `own` is all that happened to some recipients, `beside` what is near in place.
+
+    Of the events beside them, it is told whether they are part of a crowd; the rest is told when their turn comes.
+    """
+    before = {event.key: event for event in (*beside, *own)}
+    after = judge_anew(list(before.values()), list(own), rules)
+    return [event for event in after if event.signs != before[event.key].signs]
+
+
+async def judge_again(transaction: Transaction, campaign: Campaign, rules: VerdictRules) -> int:
+    """Write the campaign's verdicts, recipients and counts as they are by `rules`; how many verdicts changed."""
+    changed = 0
+    after: EmailKey | None = None
+    while part := await transaction.recipients_after(campaign.id, after, limit=_RECIPIENTS_AT_ONCE):
+        campaign, count = await _judge_part(transaction, campaign, part, rules)
+        changed += count
+        after = part[-1].email.key
+    if changed:
+        await transaction.save_campaigns([campaign])
+    return changed
+
+
+async def _judge_part(
+    transaction: Transaction, campaign: Campaign, part: Collection[Recipient], rules: VerdictRules
+) -> tuple[Campaign, int]:
+    keys = {recipient.email.key for recipient in part}
+    own = await transaction.events(campaign.id, recipients=keys)
+    places = {place for event in own if event.step in JUDGED_STEPS for place in places_around(event, 2)}
+    changed = other_verdicts(own, await transaction.events(campaign.id, places=places), rules)
+    concerned = {event.recipient for event in changed}
+    if not concerned:
+        return campaign, 0
+    others = await transaction.events(campaign.id, recipients=concerned - keys)
+    events = {event.key: event for event in (*own, *others, *changed)}
+    campaign, changes = progress_again(
+        campaign,
+        await transaction.recipients(campaign.id, concerned),
+        events.values(),
+        ends_at=campaign.ends_at,
+    )
+    await transaction.save_results(campaign.id, attrs.evolve(changes, changed_events=changed))
+    return campaign, len(changed)
