@@ -35,6 +35,7 @@ from awareness_core.results_plan import ImportSummary
 from awareness_core.sectors import Sector, SectorReference
 from awareness_core.sync_plan import SyncError, SyncItem, SyncSummary, SyncWarning
 from awareness_core.tenants import Company, CompanyId, Language
+from awareness_core.timelines import Span, Timeline, timeline_of
 from awareness_core.use_cases.check_access import check_access
 from awareness_core.use_cases.create_company import create_company
 from awareness_core.use_cases.deactivate import deactivate
@@ -44,10 +45,12 @@ from awareness_core.use_cases.issue_api_key import IssuedKey, issue_api_key
 from awareness_core.use_cases.list_campaigns import list_campaigns
 from awareness_core.use_cases.provision import SyncReport, provision
 from awareness_core.use_cases.read_campaigns import (
+    CampaignHistory,
     CampaignView,
     RecipientView,
     all_recipients,
     get_campaign,
+    get_campaign_history,
     list_recipients,
 )
 from awareness_core.use_cases.read_employees import EmployeeView, get_employee, list_employees
@@ -70,6 +73,7 @@ __all__ = [
     "AwarenessError",
     "Caller",
     "Campaign",
+    "CampaignHistory",
     "CampaignQuery",
     "CampaignState",
     "CampaignTelling",
@@ -124,6 +128,7 @@ __all__ = [
     "Scope",
     "Sector",
     "SectorReference",
+    "Span",
     "Step",
     "StoreUnavailable",
     "SyncError",
@@ -131,6 +136,7 @@ __all__ = [
     "SyncReport",
     "SyncSummary",
     "SyncWarning",
+    "Timeline",
     "ValidationFailed",
     "VerdictRules",
     "access",
@@ -143,6 +149,7 @@ __all__ = [
     "create_company",
     "deactivate",
     "get_campaign",
+    "get_campaign_history",
     "get_employee",
     "import_results",
     "invite",
@@ -159,4 +166,5 @@ __all__ = [
     "record_first_login",
     "reset_verdict_rules",
     "tally",
+    "timeline_of",
 ]

@@ -101,18 +101,21 @@ class Response:
 
 
 def response(times: ReportTimes, total: int) -> Response:
-    """How fast a campaign with `total` recipients was noticed.
-
-    Of an even number of delays the median is the mean of the middle two.
-    """
+    """How fast a campaign with `total` recipients was noticed."""
     if times.first_at is None:
         return Response()
-    ordered = sorted(times.delays)
-    middle = len(ordered) // 2
-    median = (ordered[middle] + ordered[~middle]) / 2 if ordered else None
     return Response(
-        first_report_at=times.first_at, median_delay=median, spared=rate(total - times.clicked_before, total)
+        first_report_at=times.first_at,
+        median_delay=median(times.delays),
+        spared=rate(total - times.clicked_before, total),
     )
+
+
+def median(delays: Iterable[timedelta]) -> timedelta | None:
+    """The middle one, or of an even number the mean of the middle two; None of none."""
+    ordered = sorted(delays)
+    middle = len(ordered) // 2
+    return (ordered[middle] + ordered[~middle]) / 2 if ordered else None
 
 
 def reached(observed: AbstractSet[Step]) -> frozenset[Step]:

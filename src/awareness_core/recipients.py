@@ -42,9 +42,17 @@ class Progress:
     @property
     def report_delay(self) -> timedelta | None:
         """How long after the mail the report came; None when nothing earlier than the report is known."""
-        if self.reported_at is None or self.sent_at is None or self.sent_at == self.reported_at:
+        return self._after_mail(self.reported_at)
+
+    @property
+    def click_delay(self) -> timedelta | None:
+        """The same of the first click; None also when the click is all that proves the mail."""
+        return self._after_mail(self.clicked_at)
+
+    def _after_mail(self, at: datetime | None) -> timedelta | None:
+        if at is None or self.sent_at is None or self.sent_at == at:
             return None
-        return self.reported_at - self.sent_at
+        return at - self.sent_at
 
     def _moments(self) -> Iterable[tuple[Step, datetime | None]]:
         yield Step.SENT, self.sent_at

@@ -9,6 +9,7 @@ import pytest
 
 from tests.architecture.source_tree import ROOT
 from tests.end_to_end.installed import Installation
+from tests.end_to_end.terminals import on_terminal
 
 FOLDER = ROOT / "tests" / "data" / "gophish"
 JSON = str(FOLDER / "campaign-12.json")
@@ -58,9 +59,57 @@ def test_a_campaign_is_shown_as_a_picture(here: Installation) -> None:
     assert shown.code == 0, shown.err
     assert "Facture en attente (running)" in shown.out
     assert "clicked         1   33.3 %  (6.2 to 79.2)    " + "█" * 13 in shown.out
-    assert "Half of the reports came within 1 h 20 min" in shown.out
+    assert "    1-2 h  1 ████████████████████  1 █" in shown.out
+    assert "1*████████████████████\n" in shown.out
+    assert "Half of the clicks came within 1 h 7 min of the mail" in shown.out
+    assert "* First report 2026-03-03 09:20Z" in shown.out
+    assert "Half of the reports came within 1 h 20 min of the mail" in shown.out
     assert as_json["response"]["first_report_at"] == "2026-03-03T09:20:02Z"
     assert as_json["response"]["spared"]["percent"] == 66.67
+    assert as_json["median_click_seconds"] == 4048.9
+    assert as_json["timeline"][-1] == {
+        "from": "2026-03-03T09:00:02Z",
+        "to": "2026-03-03T10:00:02Z",
+        "opened": 1,
+        "clicked": 1,
+        "submitted": 1,
+        "reported": 1,
+    }
+    assert sum(span["clicked"] for span in as_json["timeline"]) == as_json["counts"]["clicked"]
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80])
+def test_a_picture_fits_the_terminal(here: Installation, columns: int) -> None:
+    imported = here.must("campaigns", "import", JSON, "--company", "Acme")
+    identity = imported["campaign"]["id"]
+    shown = on_terminal(here, "campaigns", "show", identity, "--company", "Acme", columns=columns)
+
+    assert columns >= max(map(len, shown.splitlines()))
+    assert all(figure in shown for figure in ("(6.2 to 79.2)", "66.7 %", "1-2 h", "1*", "█"))
+
+
+def test_a_picture_is_drawn_of_signs_that_the_output_can_spell(here: Installation) -> None:
+    imported = here.must("campaigns", "import", JSON, "--company", "Acme")
+    shown = here.run(
+        *("campaigns", "show", imported["campaign"]["id"], "--company", "Acme"),
+        env={"LANG": "C", "PYTHONIOENCODING": "ascii"},
+    )
+
+    assert "(6.2 to 79.2)    " + "#" * 13 + "\n" in shown.out
+    assert "1*" + "#" * 20 in shown.out
+    assert "\\" not in shown.out
+
+
+def test_a_campaign_without_results_is_shown_without_a_timeline(here: Installation) -> None:
+    path = here.folder / "empty.json"
+    path.write_text(json.dumps({"campaign": OURS["campaign"]}), encoding="utf-8")
+    imported = here.must("campaigns", "import", str(path), "--company", "Acme")
+    identity = imported["campaign"]["id"]
+    shown = here.run("campaigns", "show", identity, "--company", "Acme")
+    as_json = here.must("campaigns", "show", identity, "--company", "Acme")
+
+    assert shown.out.endswith("by machines, not counted: 0\n\nNobody has reported it.\n")
+    assert (as_json["timeline"], as_json["median_click_seconds"]) == ([], None)
 
 
 @pytest.mark.parametrize("as_lines", [False, True])

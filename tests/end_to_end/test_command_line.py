@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
-import select
 import shutil
 import signal
 import stat
@@ -17,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.installed import PROGRAM, Ended, Installation, commands
+from tests.end_to_end.terminals import on_terminal
 
 
 @pytest.fixture
@@ -384,33 +383,6 @@ def test_a_pipe_gets_every_column_whole_and_no_escape(migrated: Installation) ->
     assert header.startswith("ID ")
     assert row.startswith(f"{made['id']}  {name}  fr")
     assert "\x1b" not in done.out
-
-
-def on_terminal(installation: Installation, *arguments: str, columns: int, **env: str) -> str:
-    """What a terminal of that width shows."""
-    master, slave = pty.openpty()
-    import fcntl
-    import struct
-    import termios
-
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    environment = {"TERM": "xterm-256color", **installation.environment, **env}
-    process = subprocess.Popen(
-        [PROGRAM, *arguments], cwd=installation.folder, env=environment, stdout=slave, stderr=slave
-    )
-    os.close(slave)
-    shown = b""
-    while select.select([master], [], [], 30)[0]:
-        try:
-            part = os.read(master, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        shown += part
-    os.close(master)
-    process.wait(30)
-    return shown.decode()
 
 
 @pytest.mark.parametrize("columns", [20, 60])

@@ -1,4 +1,4 @@
-"""Read one campaign: its figures, how fast it was noticed, and how far each recipient came."""
+"""Read one campaign: its figures, how fast it was noticed, how it went over time, how far each recipient came."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from awareness_core.ports import Ports, Reading
 from awareness_core.recipients import Recipient
 from awareness_core.sectors import Sector, SectorId
 from awareness_core.tenants import CompanyId
+from awareness_core.timelines import Moments, Timeline
 
 _AT_ONCE = 1000
 
@@ -28,6 +29,14 @@ class CampaignView:
 
 
 @attrs.frozen(kw_only=True)
+class CampaignHistory:
+    """The same with how it went over time. The spans of `timeline` sum to what is counted of its recipients."""
+
+    view: CampaignView
+    timeline: Timeline
+
+
+@attrs.frozen(kw_only=True)
 class RecipientView:
     """A recipient as a reader sees them. `sector` is where they were at the time of the campaign."""
 
@@ -38,9 +47,25 @@ class RecipientView:
 async def get_campaign(ports: Ports, company_id: CompanyId, campaign_id: CampaignId) -> CampaignView:
     """One campaign. Raises `NotFound` for an id that is not this company's."""
     async with ports.store.reading(company_id) as reading:
-        campaign = await _found(reading, campaign_id)
-        times = await reading.report_times(campaign_id)
-    return CampaignView(campaign=campaign, response=response(times, campaign.funnel.total))
+        return await _viewed(reading, campaign_id)
+
+
+async def get_campaign_history(
+    ports: Ports, company_id: CompanyId, campaign_id: CampaignId
+) -> CampaignHistory:
+    """One campaign over time. Reads every recipient, a part at a time, and keeps no more than their moments.
+
+    Raises `NotFound` for an id that is not this company's.
+    """
+    moments = Moments()
+    # In one reading, so that an import meanwhile cannot make the counts and the spans disagree.
+    async with ports.store.reading(company_id) as reading:
+        view = await _viewed(reading, campaign_id)
+        last: EmailKey | None = None
+        while part := await reading.recipients_after(campaign_id, last, limit=_AT_ONCE):
+            moments.gather(recipient.progress for recipient in part)
+            last = part[-1].email.key
+    return CampaignHistory(view=view, timeline=moments.timeline())
 
 
 async def list_recipients(
@@ -78,6 +103,12 @@ async def _in_parts(
             return
         yield _views(part, sectors)
         last = part[-1].email.key
+
+
+async def _viewed(reading: Reading, campaign_id: CampaignId) -> CampaignView:
+    campaign = await _found(reading, campaign_id)
+    times = await reading.report_times(campaign_id)
+    return CampaignView(campaign=campaign, response=response(times, campaign.funnel.total))
 
 
 async def _found(reading: Reading, campaign_id: CampaignId) -> Campaign:

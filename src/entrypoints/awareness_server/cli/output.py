@@ -32,6 +32,7 @@ AsJson: TypeAlias = Annotated[bool, Parameter(name="--json", negative=(), show_d
 JsonValue: TypeAlias = bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"] | None
 
 _PIPE_WIDTH = 10_000
+_PIPE_PICTURE_WIDTH = 120
 _BETWEEN_COLUMNS = 3
 
 
@@ -76,6 +77,23 @@ def write_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right:
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     write_text(drawn(table, width=console.width, on_terminal=on_terminal))
+
+
+def stdout_width() -> int:
+    """How many columns a picture may take: the terminal's, or as many as it likes to a pipe."""
+    from rich.console import Console
+
+    on_terminal = sys.stdout is not None and sys.stdout.isatty()
+    return Console(highlight=False).width if on_terminal else _PIPE_PICTURE_WIDTH
+
+
+def stdout_can_show(text: str) -> bool:
+    """Whether the output's encoding has these characters."""
+    try:
+        text.encode((sys.stdout and sys.stdout.encoding) or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
 def drawn(table: Table, *, width: int, on_terminal: bool) -> str:
