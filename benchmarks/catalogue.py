@@ -7,6 +7,8 @@ from typing import Final
 
 from benchmarks.measuring import Row
 from benchmarks.rows.directories import beside, growth, memory_of_sync, million, sync
+from benchmarks.rows.ingest import hot, ingest
+from benchmarks.rows.listing import campaigns
 from benchmarks.rows.mailing import letters, mail
 from benchmarks.rows.processes import memory, start
 from benchmarks.rows.requests import create, ping, skip
@@ -22,6 +24,9 @@ ROWS: Final[Mapping[str, Row]] = {
     "growth": growth,
     "sync-memory": memory_of_sync,
     "million": million,
+    "campaigns": campaigns,
+    "ingest": ingest,
+    "hot": hot,
     "letters": letters,
     "mail": mail,
 }

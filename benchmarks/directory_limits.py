@@ -7,45 +7,26 @@ seconds it prints.
 from __future__ import annotations
 
 import asyncio
-import json
 import sqlite3
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import asyncpg
-import attrs
 import msgspec
 
+from benchmarks.apart import Taken, taken_by, tell
 from benchmarks.limits import COLUMNS, INSERT, NewPerson, row_of
-from benchmarks.machine import SERVER_CORE, on_core
 
 
 class _Body(msgspec.Struct):
     employees: list[NewPerson]
 
 
-@attrs.frozen
-class Taken:
-    """How long something took, and how much of that was computing; in seconds."""
-
-    wall: float
-    cpu: float
-
-
 def time_limit(limit: Sequence[str], body: Path) -> Taken:
     """What a `Backend.directory_limit` takes for the JSON in a file."""
-    with on_core(SERVER_CORE):
-        done = subprocess.run(
-            [sys.executable, "-m", "benchmarks.directory_limits", *limit, str(body)],
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=Path(__file__).parents[1],
-        )
-    return Taken(*json.loads(done.stdout))
+    return taken_by("directory_limits", *limit, str(body))
 
 
 def sqlite_load(path: str, company_id: str, body: bytes) -> None:
@@ -115,7 +96,7 @@ def main(arguments: Sequence[str]) -> None:
     began = time.perf_counter()
     cpu = time.process_time()
     LIMITS[what](path, company_id, content)
-    print(json.dumps([time.perf_counter() - began, time.process_time() - cpu]))
+    tell(Taken(time.perf_counter() - began, time.process_time() - cpu))
 
 
 if __name__ == "__main__":

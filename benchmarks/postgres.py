@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Self
 
+import asyncpg
 import attrs
 
-from benchmarks.stores import World, settle
+from benchmarks.stores import Statement, World, settle
 from tests.contracts.postgres_database import PlacedDatabase, database_on
 from tests.contracts.postgres_server import SUPERUSER, PostgresServer, psql
 
@@ -72,6 +73,27 @@ class PostgresBackend:
         return ("postgres-writes", self._superuser_url(world), world.company_id)
 
     def directory_limit(self, world: World, what: str) -> tuple[str, ...]:
+        """See `Backend`."""
+        return (f"postgres-{what}", self._superuser_url(world), world.company_id)
+
+    history = 10_000_000
+    writes_events_by = "COPY"
+
+    def write(self, world: World, statements: Sequence[Statement]) -> None:
+        """See `Backend`."""
+
+        async def run() -> None:
+            connection = await asyncpg.connect(self._superuser_url(world))
+            # Looking each row's campaign up would take longer than writing it.
+            await connection.execute("SET session_replication_role = replica")
+            for statement, parameters in statements:
+                await connection.executemany(statement, parameters)
+            await connection.execute("VACUUM ANALYZE")
+            await connection.close()
+
+        asyncio.run(run())
+
+    def result_limit(self, world: World, what: str) -> tuple[str, ...]:
         """See `Backend`."""
         return (f"postgres-{what}", self._superuser_url(world), world.company_id)
 

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,9 +26,12 @@ from awareness_core.use_cases.create_company import create_company
 from awareness_core.use_cases.issue_api_key import issue_api_key
 from awareness_core.use_cases.provision import provision
 from awareness_memory import memory_ports
-from awareness_sql import open_storage
+from awareness_sql import SqlStorage, open_storage
 from awareness_sql.migration import migrate
 from benchmarks.people import Person, directory
+
+Statement = tuple[str, Sequence[Sequence[object]]]
+"""SQL whose parameters are `$1` and so on, and those of each run."""
 
 _AT_ONCE = 10_000
 
@@ -80,6 +83,20 @@ class Backend(Protocol):
     def directory_limit(self, world: World, what: str) -> tuple[str, ...]:
         """What `directory_limits` is told to measure the limit of a sync, `load` or `compare`, in that world."""
 
+    @property
+    def history(self) -> int:
+        """How many events of campaigns are many here."""
+
+    @property
+    def writes_events_by(self) -> str:
+        """How the limit of taking in events does it."""
+
+    def write(self, world: World, statements: Sequence[Statement]) -> None:
+        """Run the statements in their order, past all walls and most checks."""
+
+    def result_limit(self, world: World, what: str) -> tuple[str, ...]:
+        """What `result_limits` is told to measure a limit, `page` or `events`, in that world."""
+
 
 class SqliteBackend:
     """SQLite, in files below a folder that is removed at the end."""
@@ -89,6 +106,8 @@ class SqliteBackend:
     ping_limit_is = "bare Litestar"
     write_bar = 0.60
     changes_are = "`PRAGMA data_version` of another connection"
+    history = 1_000_000
+    writes_events_by = "`executemany`"
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -130,6 +149,22 @@ class SqliteBackend:
         """See `Backend`."""
         return (f"sqlite-{what}", str(path_of(world)), world.company_id)
 
+    def write(self, world: World, statements: Sequence[Statement]) -> None:
+        """See `Backend`."""
+        connection = sqlite3.connect(path_of(world), isolation_level=None)
+        connection.execute("PRAGMA cache_size = -262144")
+        connection.execute("BEGIN IMMEDIATE")
+        for statement, parameters in statements:
+            for values in parameters:
+                connection.execute(statement.replace("$", "?"), values)
+        connection.execute("COMMIT")
+        connection.close()
+        _put_all_in_one_file(path_of(world))
+
+    def result_limit(self, world: World, what: str) -> tuple[str, ...]:
+        """See `Backend`."""
+        return (f"sqlite-{what}", str(path_of(world)), world.company_id)
+
 
 def path_of(world: World) -> Path:
     """The file of a world on SQLite."""
@@ -145,20 +180,10 @@ def make_world(url: str, *, others: int) -> World:
 async def settle(url: str, others: int) -> World:
     """Make in the tables at `url` the company, its key, and the people of others."""
     async with open_storage(url) as storage:
-        memory = memory_ports()
-        ports = Ports(
-            clock=memory.clock,
-            entropy=memory.entropy,
-            companies=storage.companies,
-            api_keys=storage.api_keys,
-            store=storage.store,
-            sources=storage.sources,
-            mailer=memory.mailer,
-            quota=memory.quota,
-        )
+        ports = ports_of(storage)
         for number in (1, 2) if others else ():
             other = await create_company(ports, name=f"Other {number}")
-            await _hire(ports, other.id, directory(others // 2, domain=f"other{number}.example"))
+            await hire(ports, other.id, directory(others // 2, domain=f"other{number}.example"))
         company = await create_company(ports, name="Measured")
         issued = await issue_api_key(ports, company.id, name="benchmark", scopes=list(Scope))
         # A use is noted once a minute; in this run it shall not be noted, so that what is written is what was asked.
@@ -166,7 +191,23 @@ async def settle(url: str, others: int) -> World:
     return World(url=url, company_id=company.id, key=issued.text)
 
 
-async def _hire(ports: Ports, company_id: CompanyId, people: list[Person]) -> None:
+def ports_of(storage: SqlStorage) -> Ports:
+    """What use cases need, with a database behind it and nothing else."""
+    memory = memory_ports()
+    return Ports(
+        clock=memory.clock,
+        entropy=memory.entropy,
+        companies=storage.companies,
+        api_keys=storage.api_keys,
+        store=storage.store,
+        sources=storage.sources,
+        mailer=memory.mailer,
+        quota=memory.quota,
+    )
+
+
+async def hire(ports: Ports, company_id: CompanyId, people: list[Person]) -> None:
+    """Let the company know these people."""
     for start in range(0, len(people), _AT_ONCE):
         records = [
             check_record(

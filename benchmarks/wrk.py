@@ -24,6 +24,9 @@ class Load:
 
     requests: int
     seconds: float
+    median: float
+    """Seconds that half of the answers took at most."""
+
     cpu_seconds: float
     """What the server computed meanwhile."""
 
@@ -67,5 +70,6 @@ def put_load(
     return Load(
         requests=told["requests"],
         seconds=told["microseconds"] / 1_000_000,
+        median=told["median"] / 1_000_000,
         cpu_seconds=cpu_seconds(server.pid) - before,
     )

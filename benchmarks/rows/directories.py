@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 import attrs
 import msgspec
 
-from benchmarks.directory_limits import Taken, time_limit
+from benchmarks.apart import Taken
+from benchmarks.directory_limits import time_limit
 from benchmarks.figures import (
     Bar,
     Line,
