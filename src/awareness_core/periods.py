@@ -47,13 +47,23 @@ def parse_moment(text: str, *, end_of_day: bool = False) -> datetime:
             return datetime.combine(day, time.max if end_of_day else time.min, UTC).replace(
                 microsecond=999_000 if end_of_day else 0
             )
-        if _RFC3339.fullmatch(text):
-            return whole_milliseconds(datetime.fromisoformat(text.upper()).astimezone(UTC))
-    except (ValueError, OverflowError) as error:
+    except ValueError as error:
         raise InvalidMoment(f"no such date or time: {error}") from error
+    if _RFC3339.fullmatch(text):
+        return parse_time(text)
     raise InvalidMoment(
         "must be a date like 2026-03-31, or a date-time with its offset like 2026-03-31T08:00:00Z (RFC 3339)"
     )
+
+
+def parse_time(text: str) -> datetime:
+    """The same for what is more than a day. Raises `InvalidMoment`."""
+    if not _RFC3339.fullmatch(text):
+        raise InvalidMoment("must be a date-time with its offset like 2026-03-31T08:00:00Z (RFC 3339)")
+    try:
+        return whole_milliseconds(datetime.fromisoformat(text.upper()).astimezone(UTC))
+    except (ValueError, OverflowError) as error:
+        raise InvalidMoment(f"no such date or time: {error}") from error
 
 
 def spell_moment(moment: datetime) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 import attrs
@@ -18,7 +18,7 @@ from awareness_core.campaigns import CampaignState, CampaignTelling, Difficulty
 from awareness_core.emails import EmailAddress, InvalidEmail, parse_email
 from awareness_core.errors import Fault, ValidationFailed
 from awareness_core.kpis import Step
-from awareness_core.periods import InvalidMoment, parse_moment
+from awareness_core.periods import InvalidMoment, parse_moment, parse_time
 from awareness_core.recipients import Recipient
 from awareness_core.texts import normal_text, text_problem
 
@@ -33,7 +33,6 @@ MAX_LENGTHS: Mapping[str, int] = {
 """Code points after normalisation (Choice: decisions/022)."""
 
 _METHOD = re.compile(r"[A-Z]+")
-_LONGEST_DATE = 10
 
 
 @attrs.frozen(kw_only=True)
@@ -189,15 +188,14 @@ class _Check:
 
     def time(self, field: str, text: str) -> datetime:
         """A moment that is more than a day: which came first is what everything here is about."""
-        if len(text.strip()) == _LONGEST_DATE:
-            message = "must be a date-time with its offset like 2026-03-31T08:00:00Z (RFC 3339)"
-            self._note(field, "invalid_moment", message)
-            return _NEVER
-        return self.moment(field, text)
+        return self._read_moment(field, text, parse_time)
 
     def moment(self, field: str, text: str) -> datetime:
+        return self._read_moment(field, text, parse_moment)
+
+    def _read_moment(self, field: str, text: str, parse: Callable[[str], datetime]) -> datetime:
         try:
-            return parse_moment(text)
+            return parse(text)
         except InvalidMoment as error:
             self._note(field, "invalid_moment", str(error))
             return _NEVER

@@ -27,6 +27,8 @@ from awareness_core.employees import Action, Employee, EmployeeId, InvitationHis
 from awareness_core.invitations import PAUSE, Reason, ineligibility, plan_invitations
 from awareness_core.tenants import Company, CompanyId
 from awareness_http.errors import STATUSES
+from awareness_server import event_headers
+from awareness_server.roster_headers import fold
 from tests.architecture.doc_signatures import declarations
 
 _NOW = datetime(2026, 3, 31, tzinfo=UTC)
@@ -185,6 +187,22 @@ def quota_headers() -> str:
     )
 
 
+def event_columns() -> str:
+    """Return the table of what a CSV of events may call its columns."""
+    rows = []
+    for field, (name, *others) in event_headers.HEADERS.items():
+        # Of those that read alike, one is enough.
+        spelt = {fold(other): other for other in reversed(others) if fold(other) != fold(name)}
+        rows.append(
+            (
+                f"`{name}`",
+                ", ".join(reversed(spelt.values())),
+                "required" if field in event_headers.REQUIRED else "",
+            )
+        )
+    return _table(("column", "or what tools call it", ""), rows)
+
+
 MAKERS: Mapping[str, Callable[[], str]] = {
     maker.__name__: maker
     for maker in (
@@ -193,6 +211,7 @@ MAKERS: Mapping[str, Callable[[], str]] = {
         campaign_states,
         eligibility,
         steps,
+        event_columns,
         rates,
         field_lengths,
         error_codes,

@@ -34,6 +34,7 @@ FRENCH = re.compile(
 ALLOWED = {
     WIRE: "the wire is where the French names are translated",
     "src/adapters/awareness_http/wire": "the same, as a package",
+    "src/entrypoints/awareness_server/event_headers.py": "the columns that tools write above their events",
     "src/entrypoints/awareness_server/roster_headers.py": "the columns that French HR systems write in their exports",
 }
 """Files that may name French fields, each with the reason."""

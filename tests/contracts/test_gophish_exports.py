@@ -16,7 +16,7 @@ from awareness_core.errors import ValidationFailed
 from awareness_core.kpis import Step
 from awareness_core.recipients import Recipient
 from awareness_core.results_check import EventTelling, RefusedLine
-from awareness_gophish import Export, ExportUnusable, read_export
+from awareness_gophish import Export, ExportUnusable, is_export, read_export
 from awareness_gophish.timeline import read_event
 from tests.architecture.source_tree import ROOT
 
@@ -177,6 +177,25 @@ def test_without_dates_a_campaign_starts_with_the_first_mail() -> None:
 def test_what_is_no_export_is_refused_with_what_would_be(data: bytes, told_why: str) -> None:
     with pytest.raises(ExportUnusable, match=told_why):
         read_export(data, name="file")
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (JSON.read_bytes(), True),
+        (CSV.read_bytes(), True),
+        (b"\xef\xbb\xbf" + CSV.read_bytes(), True),
+        (b"id,email,send_date,status\r\n", True),
+        (b'"email","time","message","details"', True),
+        (b"", False),
+        (b"[]", False),
+        (b"email;time;message;details\r\n", False),
+        (b"email,type,survenu_at\r\na,b,details\r\n", False),
+        (b"\xff\x00" * 100_000, False),
+    ],
+)
+def test_a_file_of_gophish_is_known_by_how_it_begins(data: bytes, *, expected: bool) -> None:
+    assert expected is is_export(data)
 
 
 def test_a_campaign_with_impossible_dates_is_refused_by_their_name() -> None:

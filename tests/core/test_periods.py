@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from awareness_core.periods import InvalidMoment, Period, parse_moment, spell_moment, whole_milliseconds
+from awareness_core.periods import (
+    InvalidMoment,
+    Period,
+    parse_moment,
+    parse_time,
+    spell_moment,
+    whole_milliseconds,
+)
 from tests.core.strategies import NOW, any_moments, moments
 
 OFFSETS = st.integers(min_value=-23 * 60 - 59, max_value=23 * 60 + 59)
@@ -181,6 +188,14 @@ def test_any_other_form_is_refused_and_told_the_right_one(text: str) -> None:
 
     with pytest.raises(InvalidMoment, match=f"^{re.escape(right)}$"):
         parse_moment(text)
+
+
+@pytest.mark.parametrize("text", ["2026-03-31", "", "31/03/2026 08:00", "2026-03-31T08:00:00"])
+def test_who_needs_a_time_is_not_told_that_a_date_would_do(text: str) -> None:
+    right = "must be a date-time with its offset like 2026-03-31T08:00:00Z (RFC 3339)"
+
+    with pytest.raises(InvalidMoment, match=f"^{re.escape(right)}$"):
+        parse_time(text)
 
 
 @given(st.text(alphabet="0123456789-:.TZ+ ", max_size=30) | st.text())

@@ -14,6 +14,8 @@ from tests.end_to_end.terminals import on_terminal
 FOLDER = ROOT / "tests" / "data" / "gophish"
 JSON = str(FOLDER / "campaign-12.json")
 CSV = str(FOLDER / "campaign-12-events.csv")
+FRENCH_EVENTS = str(FOLDER.parent / "events" / "evenements-mars-2026.csv")
+ENGLISH_EVENTS = str(FOLDER.parent / "events" / "q2-invoice.csv")
 OURS = {
     "campaign": {"external_id": "x", "nom": "Ours", "statut": "en_cours"},
     "evenements": [{"email": "a@acme.example", "type": "clique", "survenu_at": "2026-03-03T08:00:00Z"}],
@@ -122,6 +124,84 @@ def test_files_of_our_own_interface_are_imported(here: Installation, *, as_lines
     assert ("Ours", 1) == (imported["campaign"]["name"], imported["summary"]["new"])
 
 
+def test_events_of_any_tool_are_imported_and_again_change_nothing(here: Installation) -> None:
+    arguments = (
+        "campaigns",
+        "import",
+        FRENCH_EVENTS,
+        "--company",
+        "Acme",
+        "--name",
+        "Colis",
+        "--external-id",
+        "c3",
+    )
+    first = here.run(*arguments, "--json")
+    again = here.run(*arguments, "--json")
+
+    assert (3, 3) == (first.code, again.code)
+    assert {"recipients": 5, "events": 9, "new": 9, "known": 0, "failed": 2} == first.json["summary"]
+    assert {"recipients": 5, "events": 9, "new": 0, "known": 9, "failed": 2} == again.json["summary"]
+    assert first.json["campaign"] == again.json["campaign"]
+    campaign = first.json["campaign"]
+    assert ("c3", "Colis", "running") == (campaign["external_id"], campaign["name"], campaign["status"])
+    assert ("2026-03-03T08:00:00Z", None) == (campaign["starts_at"], campaign["ends_at"])
+    assert {
+        "total": 5,
+        "sent": 3,
+        "opened": 1,
+        "clicked": 1,
+        "submitted": 1,
+        "reported": 1,
+        "errors": 1,
+        "machine": 1,
+    } == campaign["counts"]
+    assert ["line 12 Survenu le", "line 13 Événement"] == [fault["place"] for fault in first.json["errors"]]
+
+
+def test_a_file_of_events_says_how_it_is_read_once_and_what_is_wrong_by_line(here: Installation) -> None:
+    done = here.run("campaigns", "import", ENGLISH_EVENTS, "--company", "Acme", "--status", "completed")
+    told = done.err.splitlines()
+
+    assert 3 == done.code
+    assert "q2-invoice.csv: events in UTF-8, 11 rows" == told[0]
+    assert "Ignored: Landing page" == told[2]
+    assert [
+        "left out: line 11 id",
+        "left out: line 12 Recipient email",
+        "left out: line 12 Event time",
+        "left out: line 12 Client IP",
+    ] == [line[: line.index(":", 10)] for line in told if line.startswith("left out")]
+
+
+def test_start_and_end_of_a_file_of_events_can_be_said(here: Installation) -> None:
+    said = ("--start", "2026-05-10", "--end", "2026-05-11", "--status", "completed")
+    done = here.run("campaigns", "import", ENGLISH_EVENTS, "--company", "Acme", *said, "--json")
+    campaign = done.json["campaign"]
+
+    assert ("2026-05-10T00:00:00Z", "2026-05-11T23:59:59.999Z") == (
+        campaign["starts_at"],
+        campaign["ends_at"],
+    )
+    assert ("q2-invoice", "q2-invoice", "completed") == (
+        campaign["external_id"],
+        campaign["name"],
+        campaign["status"],
+    )
+    # What came a day later is kept and not counted.
+    assert 1 == campaign["counts"]["reported"]
+
+
+def test_what_a_file_says_itself_cannot_be_said_beside_it(here: Installation) -> None:
+    done = here.run(
+        "campaigns", "import", JSON, "--company", "Acme", "--start", "2026-01-01", "--external-id", "x"
+    )
+
+    assert (2, "") == (done.code, done.out)
+    assert "--external-id and --start: only for a CSV of events, which this file is not" in done.err
+    assert here.must("campaigns", "list", "--company", "Acme", "--from", "2000-01-01")["data"] == []
+
+
 def test_what_is_left_out_is_told_and_ends_with_partial(here: Installation) -> None:
     path = here.folder / "some.json"
     told = json.loads(Path(JSON).read_text(encoding="utf-8"))
@@ -130,12 +210,22 @@ def test_what_is_left_out_is_told_and_ends_with_partial(here: Installation) -> N
     done = here.run("campaigns", "import", str(path), "--company", "Acme")
 
     assert done.code == 3
-    assert "left out: timeline[3] time: must be a date" in done.err
+    assert "left out: timeline[3] time: must be a date-time with its offset" in done.err
     assert "8 new" in done.out
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{}", "a,b\n", '{"campaign": {}}', '{"campaign": {}}\n{"end": {"count": 9}}\n']
+    "content",
+    [
+        "",
+        "{}",
+        "a,b\n",
+        "email,type,at\n",
+        "email,type,at,time\na,b,c,d\n",
+        "[1]",
+        '{"campaign": {}}',
+        '{"campaign": {}}\n{"end": {"count": 9}}\n',
+    ],
 )
 def test_a_file_that_is_no_result_is_refused(here: Installation, content: str) -> None:
     path = here.folder / "file"

@@ -6,6 +6,7 @@ read alike, and the credentials in it are not looked at. The CSV has the timelin
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -34,6 +35,8 @@ _UNSET: Final = "0001-01-01"
 _FORMULA_STARTS: Final = ("'=", "'+", "'-", "'@")
 
 _COLUMNS: Final = frozenset({"email", "time", "message", "details"})
+_COLUMN_OF_RESULTS: Final = "send_date"
+_LONGEST_HEADER: Final = 4096
 _NAMES: Final = {"starts_at": "launch_date", "ends_at": "completed_date", "created_at": "created_date"}
 
 
@@ -53,6 +56,16 @@ class Export:
         """See `ResultsPayload`."""
         for start in range(0, len(self.lines), _AT_ONCE):
             yield self.lines[start : start + _AT_ONCE]
+
+
+def is_export(data: bytes) -> bool:
+    """Whether `data` begins as a file of GoPhish does: an object of JSON, or the columns of one of its two CSVs."""
+    begin = data.removeprefix(codecs.BOM_UTF8).lstrip()
+    if begin.startswith(b"{"):
+        return True
+    header = begin[:_LONGEST_HEADER].partition(b"\n")[0].decode("utf-8", "replace")
+    columns = frozenset(next(csv.reader([header]), ()))
+    return columns >= _COLUMNS or _COLUMN_OF_RESULTS in columns
 
 
 def read_export(data: bytes, *, name: str) -> Export:
@@ -101,7 +114,7 @@ def _from_csv(text: str, name: str) -> Export:
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     try:
         columns = frozenset(reader.fieldnames or ())
-        if "send_date" in columns:
+        if _COLUMN_OF_RESULTS in columns:
             raise ExportUnusable(
                 "these are results, which do not say when anything happened; export the raw events instead"
             )

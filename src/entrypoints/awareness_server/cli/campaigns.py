@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from cyclopts import App, Parameter, validators
 from cyclopts.validators import Number
@@ -31,6 +31,8 @@ from awareness_server.exit_codes import CommandFailed, ExitCode
 
 app = App(name="campaigns", help="List, show, import and judge campaigns.")
 
+Status: TypeAlias = Literal["draft", "scheduled", "running", "paused", "completed", "cancelled"]
+
 _FIGURES = ("PEOPLE", *(step.upper() for step in STEPS))
 
 
@@ -40,7 +42,7 @@ async def list_(
     company: str,
     from_: Annotated[str | None, Parameter(name="--from")] = None,
     to: str | None = None,
-    status: Literal["draft", "scheduled", "running", "paused", "completed", "cancelled"] | None = None,
+    status: Status | None = None,
     page: Annotated[int, Parameter(validator=Number(gte=1, lte=MAX_PAGE))] = 1,
     limit: Annotated[int, Parameter(validator=Number(gte=1, lte=MAX_LIMIT))] = DEFAULT_LIMIT,
     as_json: AsJson = False,
@@ -98,13 +100,20 @@ async def import_(
     /,
     *,
     company: str,
+    external_id: str | None = None,
     name: str | None = None,
+    status: Status | None = None,
+    start: str | None = None,
+    end: str | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
     as_json: AsJson = False,
 ) -> int:
     """Import the results of a campaign from a file; importing it again changes nothing.
 
-    Reads what GoPhish's API tells of a campaign, the raw events that its pages export as CSV, and the JSON and lines
-    that the HTTP interface takes.
+    Reads what GoPhish's API tells of a campaign, the raw events that its pages export as CSV, the JSON and lines that
+    the HTTP interface takes, and a CSV of events from any tool: a header with email, type and survenu_at, or what tools
+    call them in French and English, and a row for each event. All options but --name are for the latter.
 
     Parameters
     ----------
@@ -112,14 +121,36 @@ async def import_(
         The file; its content decides how it is read.
     company
         The company's id or name.
+    external_id
+        What the tool calls the campaign, for good. By default the file's name.
     name
         What to call a campaign whose name is not in the file. By default the file's name.
+    status
+        How far the campaign is. By default running.
+    start
+        When it began: a date, or a date-time with offset. By default with the first mail in the file.
+    end
+        When it ended, a date through its end. Later events are kept and not counted.
+    encoding
+        The file's encoding, such as cp1252. By default UTF-8, UTF-16 with its mark, or else Windows-1252.
+    delimiter
+        The character between a CSV's cells. By default the one of ; , tab | that fits the header.
     as_json
         Print JSON instead of sentences.
     """
+    from awareness_server.cli.result_files import Said
     from awareness_server.cli.result_import import import_file
 
-    return await import_file(file, company=company, name=name or file.stem, as_json=as_json)
+    said = Said(
+        name=name,
+        external_id=external_id,
+        state=None if status is None else CampaignState(status),
+        starts_at=_moment("--start", start),
+        ends_at=_moment("--end", end, end_of_day=True),
+        encoding=encoding,
+        delimiter=delimiter,
+    )
+    return await import_file(file, said, company=company, as_json=as_json)
 
 
 @app.command
