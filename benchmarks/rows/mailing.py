@@ -147,6 +147,7 @@ def _letter(number: int) -> InvitationLetter:
         first_name="Éloïse",
         last_name="Lefèvre",
         password=spell_password(os.urandom(ENTROPY_BYTES)),
+        decided_at=_NOW,
         created_at=_NOW,
         expires_at=_NOW + timedelta(days=7),
     )

@@ -21,6 +21,7 @@ from awareness_core.campaigns import Campaign, CampaignId, CampaignQuery
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Access, Employee, EmployeeChange, EmployeeId, EmployeeState
 from awareness_core.kpis import ReportTimes
+from awareness_core.outbox import PendingInvitation
 from awareness_core.pages import Page, PageRequest
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.quota import QuotaPolicy, QuotaUse
@@ -57,6 +58,9 @@ class Companies(Protocol):
 
     async def list_companies(self) -> Sequence[Company]:
         """All of them, by name."""
+
+    async def companies_with_due_invitations(self, *, at: datetime) -> Sequence[CompanyId]:
+        """Those of which a pending invitation is due by then; in any order."""
 
 
 class ApiKeys(Protocol):
@@ -193,6 +197,12 @@ class Reading(Protocol):
     async def temporary_passwords(self, employee_id: EmployeeId) -> Sequence[TemporaryPassword]:
         """Those kept for one employee, expired ones included; newest first."""
 
+    async def due_invitations(self, *, at: datetime, limit: int) -> Sequence[PendingInvitation]:
+        """Those that are due by then, longest due first, then by employee."""
+
+    async def held_invitations(self, holder: str) -> Sequence[PendingInvitation]:
+        """Those that are `holder`'s to mail; in any order."""
+
     async def receipt(self, receipt_id: ReceiptId) -> Receipt | None:
         """What is remembered of that request, expired or not: one indexed read."""
 
@@ -210,8 +220,8 @@ class Transaction(Reading, Protocol):
         """Write all changes and new sectors, or raise and write none; keep each change's fingerprint, or none.
 
         Addresses and external ids may swap hands within one call. Temporary passwords of everyone whose change
-        `ends_access` are destroyed. Raises `ConstraintViolated` when an address is held by another active employee of
-        any company, or an external id is another employee's.
+        `ends_access` are destroyed, as by `forget_passwords`. Raises `ConstraintViolated` when an address is held by
+        another active employee of any company, or an external id is another employee's.
         """
 
     async def record_attempts(self, passwords: Sequence[TemporaryPassword]) -> None:
@@ -225,7 +235,18 @@ class Transaction(Reading, Protocol):
         """
 
     async def forget_passwords(self, employee_ids: Collection[EmployeeId]) -> None:
-        """Destroy the temporary passwords of these employees."""
+        """Destroy the temporary passwords of these employees, and their pending invitations with them."""
+
+    async def save_pending(self, invitations: Sequence[PendingInvitation]) -> None:
+        """Insert pending invitations, or replace them by employee.
+
+        Raises `ConstraintViolated` for an employee who is not this company's.
+        """
+
+    async def forget_pending(
+        self, employee_ids: Collection[EmployeeId], *, holder: str | None = None
+    ) -> None:
+        """Remove the pending invitations of these employees; only those that are `holder`'s, if one is given."""
 
     async def save_campaigns(self, campaigns: Sequence[Campaign]) -> None:
         """Insert campaigns or replace them by id.
@@ -267,7 +288,10 @@ class Store(Protocol):
 
 @attrs.frozen(kw_only=True)
 class InvitationLetter:
-    """All that a mail of access needs. It holds the only copy of the temporary password."""
+    """All that a mail of access needs. It holds the only copy of the temporary password.
+
+    Of one invitation there may be several, made at different times and with other passwords, `decided_at` one moment.
+    """
 
     employee_id: EmployeeId
     company_name: str
@@ -276,6 +300,7 @@ class InvitationLetter:
     first_name: str
     last_name: str
     password: str = attrs.field(repr=False)
+    decided_at: datetime
     created_at: datetime
     expires_at: datetime
 

@@ -20,6 +20,7 @@ LETTER = InvitationLetter(
     first_name="Hélène",
     last_name="Ünal",
     password="7k3mq-x9d2f-0a1bz-w8vtc",
+    decided_at=NOW,
     created_at=NOW,
     expires_at=NOW + timedelta(days=7),
 )

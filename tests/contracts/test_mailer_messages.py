@@ -52,7 +52,9 @@ def test_message_id_is_the_letter_s_own_and_stays_the_same() -> None:
         for letter in (
             LETTER,
             attrs.evolve(LETTER, first_name="Other", password="other"),
+            # Another attempt at the same invitation.
             attrs.evolve(LETTER, created_at=NOW + timedelta(milliseconds=1)),
+            attrs.evolve(LETTER, decided_at=NOW + timedelta(milliseconds=1)),
             attrs.evolve(LETTER, employee_id=EmployeeId("another")),
         )
     }

@@ -34,6 +34,7 @@ def letter(email: str) -> InvitationLetter:
         first_name="Anna",
         last_name="Martin",
         password="xxxxx-xxxxx-xxxxx-xxxxx",
+        decided_at=NOW,
         created_at=NOW,
         expires_at=NOW + timedelta(days=7),
     )

@@ -216,6 +216,8 @@ INSERT INTO employees (company_id, id, external_id, email, email_key, email_doma
     SELECT 'c' || n % 100 + 1, 'c' || n, n, n, n, '', n, '', '', n, 'active', n % 50 > 0, 0, 0, n, n
     FROM generate_series(1, 10000) n;
 INSERT INTO temporary_passwords SELECT company_id, id, '', '', 0, 0 FROM employees;
+INSERT INTO pending_invitations SELECT company_id, id, 0, 1, id, n
+    FROM (SELECT company_id, id, row_number() OVER () AS n FROM employees) numbered;
 INSERT INTO campaigns SELECT 'c' || n % 100 + 1, n, '', 'draft', 0, 0, 0, n, 0, 0, 0, 0, 0, 0, 0, 0
     FROM generate_series(1, 10000) n;
 INSERT INTO receipts SELECT 'c' || n % 100 + 1, n, '', '', 'claimed', 0, n FROM generate_series(1, 10000) n;

@@ -11,9 +11,11 @@ from sqlalchemy import Table, delete, func, insert, literal, select, update
 
 from awareness_core.errors import StoreUnavailable
 from awareness_core.kpis import Step
+from awareness_core.outbox import decided
 from awareness_core.results_plan import ResultChanges
 from awareness_core.sectors import Sector, SectorId
 from awareness_core.sources import CampaignReading
+from awareness_core.verdict_rules import DEFAULT_RULES
 from awareness_sql import DatabaseUnfit, SqlStorage, open_storage
 from awareness_sql.crossings import ADDRESSES_HELD_BY_OTHER_COMPANIES, API_KEYS_BY_PUBLIC_ID
 from awareness_sql.engine import NO_PARAMETERS, Connection
@@ -35,6 +37,8 @@ DEPENDENTS = (
     "receipt_parts",
     "receipts",
     "temporary_passwords",
+    "pending_invitations",
+    "verdict_rules",
     "source_readings",
     "sources",
     "api_keys",
@@ -45,7 +49,7 @@ DEPENDENTS = (
     "sectors",
     "companies",
 )
-OPERATORS = {"companies", "api_keys", "sources", "source_readings"}
+OPERATORS = {"companies", "api_keys", "sources", "source_readings", "pending_invitations"}
 RESULTS = ResultChanges(new_recipients=[targeted("a")], new_events=[happened("a", Step.SENT).event])
 THEIRS = person(1, email="theirs@globex.example", sector_id=SectorId(1))
 
@@ -67,6 +71,8 @@ async def both(postgres: PlacedDatabase) -> AsyncIterator[SqlStorage]:
                     changes=hired(someone), sectors=[Sector(id=SectorId(1), name=f"Sector of {company.name}")]
                 )
                 await transaction.record_attempts([password(someone)])
+                await transaction.save_pending([decided(someone.id, holder=company.name, now=NOW)])
+                await transaction.save_verdict_rules(DEFAULT_RULES)
                 await transaction.save_campaigns([campaign(1)])
                 await transaction.save_results(campaign(1).id, RESULTS)
                 await transaction.save_receipt(receipt(), answer=[b"answer"])
@@ -137,7 +143,7 @@ async def test_a_row_of_another_company_is_refused_as_a_mistake_not_as_an_outage
 
 
 @pytest.mark.parametrize("table", TABLES, ids=str)
-async def test_an_operators_transaction_sees_companies_keys_and_sources_and_nothing_that_is_theirs(
+async def test_an_operators_transaction_sees_companies_keys_sources_and_whose_mail_is_due_and_nothing_else(
     database: PostgresDatabase, table: Table
 ) -> None:
     both = [ACME.id, GLOBEX.id] if table.name in OPERATORS else []

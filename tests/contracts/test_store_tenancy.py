@@ -15,12 +15,14 @@ from awareness_core.emails import EmailKey
 from awareness_core.employees import Access, EmployeeState
 from awareness_core.errors import ConstraintViolated
 from awareness_core.kpis import Step
+from awareness_core.outbox import decided
 from awareness_core.pages import PageRequest
 from awareness_core.periods import Period
 from awareness_core.ports import EmployeeQuery, Reading, RosterEntry, Transaction
 from awareness_core.records import fingerprint_of
 from awareness_core.results_plan import ResultChanges
 from awareness_core.sectors import Sector, SectorId
+from awareness_core.verdict_rules import VerdictRules
 from tests.contracts.storages import (
     ACME,
     GLOBEX,
@@ -69,6 +71,8 @@ async def both(storage: Storage) -> Storage:
             await transaction.save_results(campaign(1).id, results)
     async with storage.store.transaction(GLOBEX.id) as transaction:
         await transaction.record_attempts([password(ONLY_THEIRS, 2)])
+        await transaction.save_pending([decided(ONLY_THEIRS.id, holder="Globex", now=NOW)])
+        await transaction.save_verdict_rules(VerdictRules(scanner_agents=("globex",)))
         await transaction.save_receipt(receipt(holder="Globex"), answer=[b"to Globex"])
         await transaction.save_campaigns([campaign(2, external_id="theirs")])
     return storage
@@ -136,6 +140,9 @@ QUESTIONS: dict[str, list[Question]] = {
     "recipients_active_after": [
         lambda reading: reading.recipients_active_after(CampaignId("0001"), NOW - timedelta(days=1))
     ],
+    "due_invitations": [lambda reading: reading.due_invitations(at=NOW + timedelta(days=9), limit=9)],
+    "held_invitations": [lambda reading: reading.held_invitations("Globex")],
+    "verdict_rules": [lambda reading: reading.verdict_rules()],
     "temporary_passwords": [lambda reading: reading.temporary_passwords(ONLY_THEIRS.id)],
 }
 
@@ -176,6 +183,7 @@ Write = Callable[[Transaction], Awaitable[None]]
         lambda transaction: transaction.apply(changes=[changed(ONLY_THEIRS, last_name="Mine")]),
         lambda transaction: transaction.apply(changes=[changed(ONLY_THEIRS, external_id=None)]),
         lambda transaction: transaction.record_attempts([password(ONLY_THEIRS, 9)]),
+        lambda transaction: transaction.save_pending([decided(ONLY_THEIRS.id, holder="Acme", now=NOW)]),
     ],
 )
 async def test_writing_to_somebody_of_another_company_is_refused(both: Storage, write: Write) -> None:
@@ -195,6 +203,10 @@ async def test_writes_to_one_company_leave_the_same_ids_of_another_alone(both: S
         await transaction.record_attempts([password(OURS, 1)])
         await transaction.record_deliveries([password(OURS, 1), password(ONLY_THEIRS, 2)])
         await transaction.forget_passwords([OURS.id, ONLY_THEIRS.id])
+        await transaction.save_pending([decided(OURS.id, holder="Globex", now=NOW)])
+        await transaction.forget_pending([OURS.id, ONLY_THEIRS.id], holder="Globex")
+        await transaction.forget_pending([OURS.id, ONLY_THEIRS.id])
+        await transaction.save_verdict_rules(None)
         await transaction.save_campaigns([campaign(1, name="Changed"), campaign(2, name="Changed")])
         await transaction.save_receipt(receipt(), answer=[b"changed"])
         await transaction.purge_receipts(at=NOW + timedelta(days=9), at_most=9)
@@ -209,6 +221,8 @@ def _untouched() -> list[object]:
         [None, None],
         ["Sector of Globex"],
         [password(ONLY_THEIRS, 2)],
+        [decided(ONLY_THEIRS.id, holder="Globex", now=NOW)],
+        ("globex",),
         ["Campaign 2", "Campaign of Globex"],
         receipt(holder="Globex"),
         b"to Globex",
@@ -224,6 +238,8 @@ async def _seen_by_globex(storage: Storage) -> list[object]:
             [someone.invitation.last_sent_at for someone in people],
             [sector.name for sector in await reading.sectors()],
             await reading.temporary_passwords(ONLY_THEIRS.id),
+            await reading.held_invitations("Globex"),
+            (await reading.verdict_rules()).scanner_agents,
             [found.name for found in campaigns],
             await reading.receipt(receipt().id),
             await _joined(reading.kept_answer(receipt().id)),

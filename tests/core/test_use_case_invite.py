@@ -176,6 +176,7 @@ def test_a_letter_holds_all_that_a_mail_needs(language: Language) -> None:
             first_name="Ana",
             last_name="Bo",
             password=letter.password,
+            decided_at=NOW,
             created_at=NOW,
             expires_at=NOW + timedelta(days=2),
         )
@@ -290,13 +291,13 @@ def test_a_mailer_that_answers_for_fewer_letters_than_it_got_is_not_believed() -
     run(story())
 
 
-def test_when_no_mail_is_accepted_nothing_more_is_written() -> None:
-    async def story() -> tuple[InvitationReport, list[str]]:
+def test_when_no_mail_is_accepted_no_delivery_is_noted() -> None:
+    async def story() -> tuple[InvitationReport, list[InvitationHistory]]:
         world = await settled_world([PERSON])
         world.mailer.refuse("a@x.example")
-        return await invite(world, OURS), world.store.writes
+        return await invite(world, OURS), [person.invitation for person in await people_of(world)]
 
-    report, writes = run(story())
+    report, histories = run(story())
 
     assert InvitationSummary(total=1, invited=0, skipped=0, failed=1, truncated=False) == report.summary
     assert (
@@ -307,7 +308,7 @@ def test_when_no_mail_is_accepted_nothing_more_is_written() -> None:
             code=Reason.DELIVERY_FAILED,
         ),
     ) == report.results
-    assert ["record_attempts"] == writes
+    assert [InvitationHistory(last_attempt_at=NOW)] == histories
 
 
 def test_of_130_who_await_access_100_are_mailed_then_30_then_none() -> None:

@@ -41,6 +41,7 @@ from awareness_core.employees import (
 )
 from awareness_core.errors import Conflict
 from awareness_core.kpis import Funnel
+from awareness_core.outbox import LEASE, decided
 from awareness_core.pages import PageRequest
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.periods import Period
@@ -49,6 +50,7 @@ from awareness_core.receipts import ReceiptId
 from awareness_core.sectors import Sector, SectorId, SectorReference
 from awareness_core.tenants import CompanyId
 from awareness_core.use_cases.deactivate import deactivate
+from awareness_core.use_cases.deliver_pending import deliver_pending
 from awareness_core.use_cases.invite import invite
 from awareness_core.use_cases.issue_api_key import issue_api_key
 from awareness_core.use_cases.once import AnsweredBefore, kept_answer, once
@@ -443,6 +445,25 @@ class StoresAgree(RuleBasedStateMachine):
             else [person.id for choice in selection for person in self._chosen(of, choice)]
         )
         self.worlds.tell(lambda ports: invite(ports, company, selection=ids, force=force))
+
+    @rule(company=companies, of=companies, who=st.lists(choices, max_size=3))
+    def leave_pending(self, company: CompanyId, of: CompanyId, who: list[int]) -> None:
+        """As a process that is stopped in the middle of inviting does."""
+        left = [
+            decided(person.id, holder="stopped", now=self.now - LEASE)
+            for choice in who
+            for person in self._chosen(of, choice)
+        ]
+
+        async def leave(ports: Ports) -> None:
+            async with ports.store.transaction(company) as transaction:
+                await transaction.save_pending(left)
+
+        self.worlds.tell(leave)
+
+    @rule(company=companies)
+    def deliver_pending(self, company: CompanyId) -> None:
+        self.worlds.tell(lambda ports: deliver_pending(ports, company))
 
     @rule(company=companies, of=companies, choice=choices)
     def deactivate(self, company: CompanyId, of: CompanyId, choice: int) -> None:

@@ -131,6 +131,7 @@ async def _contents(ports: Ports, company_id: CompanyId) -> dict[str, object]:
             "company": await reading.company(),
             "people": people,
             "sectors": list(await reading.sectors()),
+            "pending": list(await reading.due_invitations(at=ALWAYS.end, limit=1000)),
             "passwords": [list(await reading.temporary_passwords(person.id)) for person in people],
             "rostered": _by_id(await reading.rostered_employees()),
             "rostered count": await reading.count_rostered_employees(),

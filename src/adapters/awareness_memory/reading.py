@@ -11,6 +11,7 @@ from awareness_core.emails import EmailKey
 from awareness_core.employees import Employee, EmployeeId, access, search_text
 from awareness_core.errors import NotFound
 from awareness_core.kpis import ReportTimes
+from awareness_core.outbox import PendingInvitation
 from awareness_core.pages import Item, Page, PageRequest
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.ports import EmployeeQuery, RosterEntry
@@ -204,6 +205,15 @@ class MemoryReading:
         kept = () if self._state is None else self._state.passwords.get(employee_id, ())
         return sorted(kept, key=lambda password: (password.created_at, password.digest), reverse=True)
 
+    async def due_invitations(self, *, at: datetime, limit: int) -> Sequence[PendingInvitation]:
+        """See `Reading`."""
+        due = [pending for pending in self._pending() if pending.due_at <= at]
+        return sorted(due, key=lambda pending: (pending.due_at, pending.employee_id))[:limit]
+
+    async def held_invitations(self, holder: str) -> Sequence[PendingInvitation]:
+        """See `Reading`."""
+        return [pending for pending in self._pending() if pending.holder == holder]
+
     async def receipt(self, receipt_id: ReceiptId) -> Receipt | None:
         """See `Reading`."""
         kept = None if self._state is None else self._state.receipts.get(receipt_id)
@@ -217,6 +227,9 @@ class MemoryReading:
 
     def _results(self, campaign_id: CampaignId) -> CampaignResults:
         return NO_RESULTS if self._state is None else self._state.results.get(campaign_id, NO_RESULTS)
+
+    def _pending(self) -> Iterable[PendingInvitation]:
+        return () if self._state is None else self._state.pending.values()
 
     def _people(self) -> Iterable[Employee]:
         return () if self._state is None else self._state.employees.values()

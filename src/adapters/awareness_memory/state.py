@@ -7,6 +7,7 @@ database would enforce: who holds an address, whose an external id is, which sec
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 import attrs
 
@@ -15,6 +16,7 @@ from awareness_core.campaigns import Campaign, CampaignId
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Employee, EmployeeChange, EmployeeId
 from awareness_core.errors import ConstraintViolated
+from awareness_core.outbox import PendingInvitation
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.receipts import Receipt, ReceiptId
 from awareness_core.recipients import Recipient
@@ -22,6 +24,8 @@ from awareness_core.results_plan import ResultChanges
 from awareness_core.sectors import Sector, SectorId
 from awareness_core.tenants import Company
 from awareness_core.verdict_rules import DEFAULT_RULES, VerdictRules
+
+Value = TypeVar("Value")
 
 Passwords = Mapping[EmployeeId, tuple[TemporaryPassword, ...]]
 Receipts = Mapping[ReceiptId, tuple[Receipt, tuple[bytes, ...]]]
@@ -60,6 +64,7 @@ class CompanyState:
     receipts: Receipts = attrs.field(factory=dict)
     results: Mapping[CampaignId, CampaignResults] = attrs.field(factory=dict)
     verdict_rules: VerdictRules = DEFAULT_RULES
+    pending: Mapping[EmployeeId, PendingInvitation] = attrs.field(factory=dict)
 
 
 def with_sectors(state: CompanyState, sectors: Sequence[Sector]) -> CompanyState:
@@ -105,7 +110,8 @@ def with_changes(state: CompanyState, changes: Sequence[EmployeeChange]) -> Comp
         holders=register.holders,
         by_external_id=register.by_external_id,
         by_fingerprint=fingerprints,
-        passwords=without_passwords(state.passwords, gone),
+        passwords=without(state.passwords, gone),
+        pending=without(state.pending, gone),
     )
 
 
@@ -149,11 +155,13 @@ def with_results(state: CompanyState, campaign_id: CampaignId, changes: ResultCh
     return attrs.evolve(state, results={**state.results, campaign_id: results})
 
 
-def without_passwords(passwords: Passwords, employee_ids: Collection[EmployeeId]) -> Passwords:
-    """`passwords` less those of these employees."""
-    if not passwords.keys() & employee_ids:
-        return passwords
-    return {owner: kept for owner, kept in passwords.items() if owner not in employee_ids}
+def without(
+    kept: Mapping[EmployeeId, Value], employee_ids: Collection[EmployeeId]
+) -> Mapping[EmployeeId, Value]:
+    """`kept` less what is of these employees."""
+    if not kept.keys() & employee_ids:
+        return kept
+    return {owner: value for owner, value in kept.items() if owner not in employee_ids}
 
 
 class _Register:

@@ -51,6 +51,14 @@ class MemoryStore:
         companies = (state.company for state in self._world.values())
         return sorted(companies, key=lambda company: folded_name(company.name))
 
+    async def companies_with_due_invitations(self, *, at: datetime) -> Sequence[CompanyId]:
+        """See `Companies`."""
+        return [
+            company_id
+            for company_id, state in self._world.items()
+            if any(pending.due_at <= at for pending in state.pending.values())
+        ]
+
     async def add_api_key(self, key: ApiKey) -> None:
         """See `ApiKeys`. Raises `ConstraintViolated` for an id or a public id that exists."""
         if key.company_id not in self._world:

@@ -11,6 +11,7 @@ from awareness_core.campaigns import Campaign, CampaignId
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Employee, EmployeeChange, EmployeeId
 from awareness_core.errors import ConstraintViolated, NotFound
+from awareness_core.outbox import PendingInvitation
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.receipts import Receipt, ReceiptId
 from awareness_core.results_plan import ResultChanges
@@ -25,7 +26,7 @@ from awareness_memory.state import (
     with_invitations,
     with_results,
     with_sectors,
-    without_passwords,
+    without,
 )
 
 
@@ -104,7 +105,30 @@ class MemoryTransaction(MemoryReading):
     async def forget_passwords(self, employee_ids: Collection[EmployeeId]) -> None:
         """See `Transaction`."""
         state = self._existing()
-        self._state = attrs.evolve(state, passwords=without_passwords(state.passwords, set(employee_ids)))
+        gone = set(employee_ids)
+        self._state = attrs.evolve(
+            state, passwords=without(state.passwords, gone), pending=without(state.pending, gone)
+        )
+
+    async def save_pending(self, invitations: Sequence[PendingInvitation]) -> None:
+        """See `Transaction`. Of two for one employee in one call the last is kept."""
+        state = self._existing()
+        if any(pending.employee_id not in state.employees for pending in invitations):
+            raise ConstraintViolated("A pending invitation is for an employee who does not exist.")
+        saved = {pending.employee_id: pending for pending in invitations}
+        self._state = attrs.evolve(state, pending={**state.pending, **saved})
+
+    async def forget_pending(
+        self, employee_ids: Collection[EmployeeId], *, holder: str | None = None
+    ) -> None:
+        """See `Transaction`."""
+        state = self._existing()
+        gone = {
+            pending.employee_id
+            for pending in state.pending.values()
+            if pending.employee_id in set(employee_ids) and holder in {None, pending.holder}
+        }
+        self._state = attrs.evolve(state, pending=without(state.pending, gone))
 
     async def save_campaigns(self, campaigns: Sequence[Campaign]) -> None:
         """See `Transaction`. Of two with one id in one call the last is kept."""

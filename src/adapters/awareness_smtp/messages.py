@@ -82,7 +82,7 @@ class InvitationMessages:
 
 
 def _token(letter: InvitationLetter) -> str:
-    known = f"{letter.employee_id}\n{letter.created_at.isoformat()}".encode("utf-8", "surrogatepass")
+    known = f"{letter.employee_id}\n{letter.decided_at.isoformat()}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(known, digest_size=16, person=b"awareness mail").hexdigest()
 
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
-from sqlalchemy import insert, select
+from sqlalchemy import bindparam, insert, select
 
-from awareness_core.tenants import Company
+from awareness_core.tenants import Company, CompanyId
 from awareness_core.texts import folded_name
 from awareness_sql.access_rows import COMPANY_COLUMNS, company_from_row, company_row
 from awareness_sql.engine import NO_PARAMETERS, Database
-from awareness_sql.tables import companies
+from awareness_sql.rows import Row, milliseconds_from
+from awareness_sql.tables import companies, pending_invitations
 
 _NEW = insert(companies)
 _ALL = select(*COMPANY_COLUMNS)
+_OWING_MAIL = (
+    select(pending_invitations.c.company_id).distinct().where(pending_invitations.c.due_at <= bindparam("at"))
+)
 
 
 class SqlCompanies:
@@ -32,3 +37,12 @@ class SqlCompanies:
         async with self._database.reading(None) as connection:
             found = await connection.fetch(_ALL, NO_PARAMETERS, company_from_row)
         return sorted(found, key=lambda company: folded_name(company.name))
+
+    async def companies_with_due_invitations(self, *, at: datetime) -> Sequence[CompanyId]:
+        """See `Companies`."""
+        async with self._database.reading(None) as connection:
+            return await connection.fetch(_OWING_MAIL, {"at": milliseconds_from(at)}, _company_id_from_row)
+
+
+def _company_id_from_row(row: Row) -> CompanyId:
+    return CompanyId(row[0])

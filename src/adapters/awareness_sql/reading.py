@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import AsyncIterator, Collection, Sequence
+from datetime import datetime
 
 from sqlalchemy import and_, bindparam, func, select
 
@@ -11,6 +12,7 @@ from awareness_core.campaigns import Campaign, CampaignQuery
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Employee, EmployeeId, EmployeeState
 from awareness_core.errors import NotFound
+from awareness_core.outbox import PendingInvitation
 from awareness_core.pages import Page
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.ports import EmployeeQuery, RosterEntry
@@ -36,12 +38,15 @@ from awareness_sql.results import SqlResults
 from awareness_sql.rows import (
     EMPLOYEE_COLUMNS,
     PASSWORD_COLUMNS,
+    PENDING_COLUMNS,
     ROSTER_COLUMNS,
     SECTOR_COLUMNS,
     UNCHANGED_COLUMNS,
     Row,
     employee_from_row,
+    milliseconds_from,
     password_from_row,
+    pending_from_row,
     roster_entry_from_row,
     sector_from_row,
     unchanged_from_row,
@@ -49,6 +54,7 @@ from awareness_sql.rows import (
 from awareness_sql.tables import (
     awaiting_password,
     employees,
+    pending_invitations,
     receipt_parts,
     receipts,
     sectors,
@@ -81,6 +87,13 @@ _PASSWORDS = (
     .where(temporary_passwords.c.employee_id == bindparam("employee_id"))
     .order_by(temporary_passwords.c.created_at.desc(), temporary_passwords.c.digest.desc())
 )
+_PENDING = select(*PENDING_COLUMNS)
+_DUE = (
+    _PENDING.where(pending_invitations.c.due_at <= bindparam("at"))
+    .order_by(pending_invitations.c.due_at, pending_invitations.c.employee_id)
+    .limit(bindparam("limit"))
+)
+_HELD = _PENDING.where(pending_invitations.c.holder == bindparam("holder"))
 _RECEIPT = select(*RECEIPT_COLUMNS).where(receipts.c.id == bindparam("id"))
 _PART = select(receipt_parts.c.content).where(
     receipt_parts.c.receipt_id == bindparam("receipt_id"), receipt_parts.c.number == bindparam("number")
@@ -174,6 +187,14 @@ class SqlReading(SqlResults):
     async def temporary_passwords(self, employee_id: EmployeeId) -> Sequence[TemporaryPassword]:
         """See `Reading`. Of two made in the same millisecond the greater digest comes first."""
         return await self._tenant.fetch(_PASSWORDS, password_from_row, {"employee_id": employee_id})
+
+    async def due_invitations(self, *, at: datetime, limit: int) -> Sequence[PendingInvitation]:
+        """See `Reading`."""
+        return await self._tenant.fetch(_DUE, pending_from_row, {"at": milliseconds_from(at), "limit": limit})
+
+    async def held_invitations(self, holder: str) -> Sequence[PendingInvitation]:
+        """See `Reading`."""
+        return await self._tenant.fetch(_HELD, pending_from_row, {"holder": holder})
 
     async def receipt(self, receipt_id: ReceiptId) -> Receipt | None:
         """See `Reading`."""

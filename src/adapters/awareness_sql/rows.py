@@ -13,11 +13,12 @@ from typing import Any, TypeAlias
 
 from awareness_core.emails import EmailAddress
 from awareness_core.employees import Employee, EmployeeChange, EmployeeState, InvitationHistory, search_text
+from awareness_core.outbox import PendingInvitation
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.ports import RosterEntry
 from awareness_core.records import UnchangedPerson
 from awareness_core.sectors import Sector
-from awareness_sql.tables import employees, sectors, temporary_passwords
+from awareness_sql.tables import employees, pending_invitations, sectors, temporary_passwords
 
 Row: TypeAlias = Sequence[Any]
 """What a driver returns: the values of one row in the order of the statement's columns."""
@@ -212,6 +213,38 @@ def password_row(password: TemporaryPassword) -> RowValues:
         "created_at": milliseconds_from(password.created_at),
         "expires_at": milliseconds_from(password.expires_at),
     }
+
+
+PENDING_COLUMNS = (
+    pending_invitations.c.employee_id,
+    pending_invitations.c.decided_at,
+    pending_invitations.c.attempts,
+    pending_invitations.c.holder,
+    pending_invitations.c.due_at,
+)
+
+
+def pending_row(pending: PendingInvitation) -> RowValues:
+    """All columns of `pending_invitations` but the company's."""
+    return {
+        "employee_id": pending.employee_id,
+        "decided_at": milliseconds_from(pending.decided_at),
+        "attempts": pending.attempts,
+        "holder": pending.holder,
+        "due_at": milliseconds_from(pending.due_at),
+    }
+
+
+def pending_from_row(row: Row) -> PendingInvitation:
+    """The value of a row of `PENDING_COLUMNS`."""
+    employee_id, decided_at, attempts, holder, due_at = row
+    return PendingInvitation(
+        employee_id=employee_id,
+        decided_at=moment_from(decided_at),
+        attempts=attempts,
+        holder=holder,
+        due_at=moment_from(due_at),
+    )
 
 
 def password_from_row(row: Row) -> TemporaryPassword:

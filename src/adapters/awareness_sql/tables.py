@@ -29,7 +29,7 @@ from sqlalchemy import (
     literal_column,
 )
 
-SCHEMA_VERSION = "0007"
+SCHEMA_VERSION = "0008"
 """The migration that leads here."""
 
 metadata = MetaData(
@@ -147,6 +147,21 @@ temporary_passwords = Table(
     ForeignKeyConstraint(
         ["company_id", "employee_id"], ["employees.company_id", "employees.id"], ondelete="CASCADE"
     ),
+)
+
+pending_invitations = Table(
+    "pending_invitations",
+    metadata,
+    Column("company_id", _KEY, primary_key=True),
+    Column("employee_id", _KEY, primary_key=True),
+    Column("decided_at", BigInteger, nullable=False),
+    Column("attempts", BigInteger, nullable=False),
+    Column("holder", Text),
+    Column("due_at", BigInteger, nullable=False),
+    ForeignKeyConstraint(
+        ["company_id", "employee_id"], ["employees.company_id", "employees.id"], ondelete="CASCADE"
+    ),
+    Index(None, "due_at"),
 )
 
 campaigns = Table(

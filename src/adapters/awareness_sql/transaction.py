@@ -14,6 +14,7 @@ from sqlalchemy import Table, Update, bindparam, delete, exists, false, insert, 
 from awareness_core.campaigns import Campaign, CampaignId
 from awareness_core.employees import EmployeeChange, EmployeeId, EmployeeState
 from awareness_core.errors import ConstraintViolated
+from awareness_core.outbox import PendingInvitation
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.receipts import Receipt, ReceiptId
 from awareness_core.results_plan import ResultChanges
@@ -30,11 +31,13 @@ from awareness_sql.rows import (
     employee_row,
     milliseconds_from,
     password_row,
+    pending_row,
     sector_row,
 )
 from awareness_sql.tables import (
     campaigns,
     employees,
+    pending_invitations,
     receipt_parts,
     receipts,
     sectors,
@@ -80,6 +83,8 @@ _DELIVERED = (
     )
     .values(last_sent_at=bindparam("created_at"), live_until=bindparam("expires_at"))
 )
+_NEW_PENDING = insert(pending_invitations)
+_PENDING_GONE = delete(pending_invitations).where(OneOf(pending_invitations.c.employee_id, KEYS))
 _CAMPAIGN_IDS = select(campaigns.c.id).where(OneOf(campaigns.c.id, KEYS))
 _NEW_CAMPAIGN = insert(campaigns)
 _CHANGED_CAMPAIGN = _rewrite(campaigns)
@@ -133,6 +138,23 @@ class SqlTransaction(SqlReading):
     async def forget_passwords(self, employee_ids: Collection[EmployeeId]) -> None:
         """See `Transaction`."""
         await self._tenant.run_keys(_FORGOTTEN, employee_ids)
+        await self.forget_pending(employee_ids)
+
+    async def save_pending(self, invitations: Sequence[PendingInvitation]) -> None:
+        """See `Transaction`. Of two for one employee in one call the last is kept."""
+        saved = {pending.employee_id: pending for pending in invitations}
+        async with self._tenant.all_or_nothing():
+            await self.forget_pending(saved)
+            await self._tenant.run_many(_NEW_PENDING, map(pending_row, saved.values()))
+
+    async def forget_pending(
+        self, employee_ids: Collection[EmployeeId], *, holder: str | None = None
+    ) -> None:
+        """See `Transaction`."""
+        gone = set(employee_ids)
+        if holder is not None:
+            gone &= {pending.employee_id for pending in await self.held_invitations(holder)}
+        await self._tenant.run_keys(_PENDING_GONE, gone)
 
     async def save_campaigns(self, campaigns: Sequence[Campaign]) -> None:
         """See `Transaction`. Of two with one id in one call the last is kept."""

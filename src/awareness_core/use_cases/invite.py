@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from awareness_core.employees import Employee, EmployeeId
 from awareness_core.invitations import (
@@ -11,15 +10,12 @@ from awareness_core.invitations import (
     plan_invitations,
     settle,
 )
-from awareness_core.passwords import (
-    ENTROPY_BYTES,
-    SALT_BYTES,
-    TemporaryPassword,
-    digest_password,
-    spell_password,
-)
-from awareness_core.ports import InvitationLetter, Ports
-from awareness_core.tenants import Company, CompanyId
+from awareness_core.letters import new_letter
+from awareness_core.outbox import decided
+from awareness_core.ports import Ports
+from awareness_core.tenants import CompanyId
+
+_HOLDER_BYTES = 16
 
 
 async def invite(
@@ -31,9 +27,12 @@ async def invite(
 ) -> InvitationReport:
     """Invite the selected people, or everyone awaiting access; at most 100 a call, see `plan_invitations`.
 
-    The attempt and the password's digest are committed before the mail goes out, so that a mailed password always
-    opens; no transaction is open while mail is sent. Raises `NotFound` for an unknown company.
+    The decision, the attempt and the password's digest are committed before the mail goes out, so that a mailed
+    password always opens, and an invitation that a crash broke off is taken up by `deliver_pending`. No transaction is
+    open while mail is sent. Whoever is not reached is told as failed, and not mailed later. Raises `NotFound` for an
+    unknown company.
     """
+    holder = ports.entropy.take(_HOLDER_BYTES).hex()
     async with ports.store.transaction(company_id) as transaction:
         company = await transaction.company()
         if selection is None:
@@ -42,15 +41,23 @@ async def invite(
             employees = await transaction.employees_by_id(set(selection))
         now = ports.clock.now()
         plan = plan_invitations(employees, company, selection=selection, force=force, now=now)
-        prepared = [_prepare(ports, person, company, now=now) for person in plan.chosen]
-        await transaction.record_attempts([password for password, _ in prepared])
-    deliveries = await ports.mailer.send_invitations([letter for _, letter in prepared]) if prepared else ()
+        prepared = [
+            new_letter(ports.entropy, person, company, decided_at=now, now=now) for person in plan.chosen
+        ]
+        if prepared:
+            await transaction.record_attempts([password for password, _ in prepared])
+            await transaction.save_pending(
+                [decided(person.id, holder=holder, now=now) for person in plan.chosen]
+            )
+    if not prepared:
+        return settle(plan, {})
+    deliveries = await ports.mailer.send_invitations([letter for _, letter in prepared])
     delivered = [
         password for (password, _), delivery in zip(prepared, deliveries, strict=True) if delivery.accepted
     ]
-    if delivered:
-        async with ports.store.transaction(company_id) as transaction:
-            await transaction.record_deliveries(delivered)
+    async with ports.store.transaction(company_id) as transaction:
+        await transaction.record_deliveries(delivered)
+        await transaction.forget_pending([person.id for person in plan.chosen], holder=holder)
     reached = {password.employee_id for password in delivered}
     return settle(plan, {person.id: person.id in reached for person in plan.chosen})
 
@@ -65,30 +72,3 @@ async def preview_invitations(
         employees, company, selection=[person.id for person in employees], now=ports.clock.now()
     )
     return settle(plan, {person.id: True for person in plan.chosen})
-
-
-def _prepare(
-    ports: Ports, person: Employee, company: Company, *, now: datetime
-) -> tuple[TemporaryPassword, InvitationLetter]:
-    expires_at = now + company.invitation_lifetime
-    text = spell_password(ports.entropy.take(ENTROPY_BYTES))
-    salt = ports.entropy.take(SALT_BYTES)
-    password = TemporaryPassword(
-        employee_id=person.id,
-        salt=salt,
-        digest=digest_password(text, salt=salt),
-        created_at=now,
-        expires_at=expires_at,
-    )
-    letter = InvitationLetter(
-        employee_id=person.id,
-        company_name=company.name,
-        language=company.language,
-        email=person.email.text,
-        first_name=person.first_name,
-        last_name=person.last_name,
-        password=text,
-        created_at=now,
-        expires_at=expires_at,
-    )
-    return password, letter

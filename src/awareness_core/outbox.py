@@ -1,0 +1,52 @@
+"""Invitations that were decided on and of which it is not settled yet whether a mail was accepted.
+
+Each is somebody's to mail until a moment. Whoever decided has first claim; when that process died, another takes over
+once the moment is past. Here is no password: each attempt makes its own (Choice: decisions/027).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import attrs
+
+from awareness_core.employees import EmployeeId
+
+LEASE = timedelta(minutes=5)
+"""So long an attempt may take before it counts as broken off; several times what one takes."""
+
+FIRST_WAIT = timedelta(minutes=1)
+LONGEST_WAIT = timedelta(hours=1)
+GIVE_UP_AFTER = timedelta(days=1)
+"""No attempt is made later than this after the decision: a mail that nobody expects any more confuses."""
+
+
+@attrs.frozen(kw_only=True)
+class PendingInvitation:
+    """One person's. `attempts` counts the mails begun; until `due_at` it is `holder`'s, or nobody's while it waits."""
+
+    employee_id: EmployeeId
+    decided_at: datetime
+    attempts: int
+    holder: str | None
+    due_at: datetime
+
+
+def decided(employee_id: EmployeeId, *, holder: str, now: datetime) -> PendingInvitation:
+    """A new one, whose first attempt `holder` makes now."""
+    return PendingInvitation(
+        employee_id=employee_id, decided_at=now, attempts=1, holder=holder, due_at=now + LEASE
+    )
+
+
+def claimed(pending: PendingInvitation, *, holder: str, now: datetime) -> PendingInvitation | None:
+    """The same with one more attempt, which `holder` makes now; None when it is too late for another."""
+    if now - pending.decided_at > GIVE_UP_AFTER:
+        return None
+    return attrs.evolve(pending, attempts=pending.attempts + 1, holder=holder, due_at=now + LEASE)
+
+
+def postponed(pending: PendingInvitation, *, now: datetime) -> PendingInvitation:
+    """The same after an attempt that failed for now: the wait doubles each time."""
+    wait = min(FIRST_WAIT * 2 ** min(pending.attempts - 1, 10), LONGEST_WAIT)
+    return attrs.evolve(pending, holder=None, due_at=now + wait)

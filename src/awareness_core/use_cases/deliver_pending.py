@@ -1,0 +1,113 @@
+"""Mail the invitations that nobody mails any more, because whoever had begun was stopped in the middle.
+
+They were never answered for, so nobody knows whether a mail went out; the person may get a second one. Both passwords
+open. What a server refuses for now is tried again later, what it refuses for good is given up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from awareness_core.employees import Access, Employee, EmployeeId, access
+from awareness_core.letters import new_letter
+from awareness_core.outbox import PendingInvitation, claimed, postponed
+from awareness_core.passwords import TemporaryPassword
+from awareness_core.ports import Delivery, InvitationLetter, Ports, Transaction
+from awareness_core.tenants import Company, CompanyId
+
+AT_ONCE = 100
+_HOLDER_BYTES = 16
+
+
+@attrs.frozen(kw_only=True)
+class PendingDelivered:
+    """What became of those that were due: mailed, to be tried again, refused for good, or no longer wanted."""
+
+    mailed: int = 0
+    postponed: int = 0
+    refused: int = 0
+    dropped: int = 0
+
+    @property
+    def total(self) -> int:
+        """How many were due."""
+        return self.mailed + self.postponed + self.refused + self.dropped
+
+
+@attrs.frozen
+class _Attempt:
+    pending: PendingInvitation
+    password: TemporaryPassword
+    letter: InvitationLetter
+
+
+async def deliver_pending(ports: Ports, company_id: CompanyId) -> PendingDelivered:
+    """Mail up to `AT_ONCE` of the company's that are due, those longest due first. Raises `NotFound`.
+
+    Several processes may do so at once: each takes others. Nobody is mailed who meanwhile left, logged in or moved to
+    an address of the company's identity provider, or whose invitation is a day old.
+    """
+    holder = ports.entropy.take(_HOLDER_BYTES).hex()
+    async with ports.store.transaction(company_id) as transaction:
+        attempts, dropped = await _claim(ports, transaction, holder)
+    if not attempts:
+        return PendingDelivered(dropped=dropped)
+    deliveries = await ports.mailer.send_invitations([attempt.letter for attempt in attempts])
+    told = list(zip(attempts, deliveries, strict=True))
+    async with ports.store.transaction(company_id) as transaction:
+        await transaction.record_deliveries([one.password for one, delivery in told if delivery.accepted])
+        waiting = [one for one, delivery in told if _may_work_later(delivery)]
+        settled = [one.pending.employee_id for one, delivery in told if not _may_work_later(delivery)]
+        await transaction.forget_pending(settled, holder=holder)
+        # Of those that are still its own: others were invited anew meanwhile, or left.
+        held = {pending.employee_id for pending in await transaction.held_invitations(holder)}
+        now = ports.clock.now()
+        await transaction.save_pending(
+            [postponed(one.pending, now=now) for one in waiting if one.pending.employee_id in held]
+        )
+    mailed = sum(delivery.accepted for delivery in deliveries)
+    return PendingDelivered(
+        mailed=mailed,
+        postponed=len(waiting),
+        refused=len(attempts) - mailed - len(waiting),
+        dropped=dropped,
+    )
+
+
+async def _claim(ports: Ports, transaction: Transaction, holder: str) -> tuple[Sequence[_Attempt], int]:
+    """What to mail now, written down as begun, and how many invitations are not wanted any more."""
+    now = ports.clock.now()
+    due = await transaction.due_invitations(at=now, limit=AT_ONCE)
+    if not due:
+        return [], 0
+    company = await transaction.company()
+    found = await transaction.employees_by_id([pending.employee_id for pending in due])
+    people = {person.id: person for person in found}
+    attempts = []
+    for pending in due:
+        person = _awaiting(people, pending.employee_id, company)
+        taken = claimed(pending, holder=holder, now=now)
+        if person is not None and taken is not None:
+            password, letter = new_letter(
+                ports.entropy, person, company, decided_at=pending.decided_at, now=now
+            )
+            attempts.append(_Attempt(taken, password, letter))
+    wanted = {attempt.pending.employee_id for attempt in attempts}
+    unwanted = [pending.employee_id for pending in due if pending.employee_id not in wanted]
+    await transaction.forget_pending(unwanted)
+    await transaction.record_attempts([attempt.password for attempt in attempts])
+    await transaction.save_pending([attempt.pending for attempt in attempts])
+    return attempts, len(unwanted)
+
+
+def _awaiting(
+    people: Mapping[EmployeeId, Employee], employee_id: EmployeeId, company: Company
+) -> Employee | None:
+    person = people.get(employee_id)
+    return person if person is not None and access(person, company) is Access.AWAITING_ACCESS else None
+
+
+def _may_work_later(delivery: Delivery) -> bool:
+    return not delivery.accepted and not delivery.permanent
