@@ -307,10 +307,14 @@ class InvitationLetter:
 
 @attrs.frozen(kw_only=True)
 class Delivery:
-    """What became of one letter. `detail` is for the operator's log; it holds no password."""
+    """What became of one letter. `detail` is for the operator's log; it holds no password.
+
+    Of one that is not accepted, `permanent` says that trying again is no use, `in_doubt` that it may have been taken.
+    """
 
     accepted: bool
     permanent: bool = False
+    in_doubt: bool = False
     detail: str = ""
 
 

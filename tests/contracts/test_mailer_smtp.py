@@ -36,7 +36,11 @@ ACCEPTED = Delivery(accepted=True)
 
 def mailer(server: SmtpServer, *, step_timeout: timedelta = LONG, connections: int = 1) -> SmtpMailer:
     return SmtpMailer(
-        f"smtp://127.0.0.1:{server.port}", SENDER, step_timeout=step_timeout, connections=connections
+        f"smtp://127.0.0.1:{server.port}",
+        SENDER,
+        step_timeout=step_timeout,
+        connections=connections,
+        retry_waits=(),
     )
 
 
@@ -195,7 +199,7 @@ async def test_server_that_never_greets_costs_one_wait() -> None:
         writer.close()
 
     async with _peer(say_nothing) as port:
-        sender = SmtpMailer(f"smtp://127.0.0.1:{port}", SENDER, step_timeout=STEP)
+        sender = SmtpMailer(f"smtp://127.0.0.1:{port}", SENDER, step_timeout=STEP, retry_waits=())
         began = time.monotonic()
         deliveries = await sender.send_invitations(letters(100))
         took = time.monotonic() - began
@@ -208,7 +212,8 @@ async def test_server_that_never_greets_costs_one_wait() -> None:
 async def test_refused_connection_fails_all_letters_at_once_and_is_logged_once() -> None:
     port = free_port()
     with capture_logs() as logs:
-        deliveries = await SmtpMailer(f"smtp://127.0.0.1:{port}", SENDER).send_invitations(letters(50))
+        sender = SmtpMailer(f"smtp://127.0.0.1:{port}", SENDER, retry_waits=())
+        deliveries = await sender.send_invitations(letters(50))
 
     assert {False} == {each.accepted for each in deliveries}
     assert {False} == {each.permanent for each in deliveries}
@@ -257,6 +262,55 @@ async def test_a_call_ends_in_time_however_slow_the_server_is() -> None:
     assert Delivery(accepted=False, detail="not tried: the call took longer than 1 s") == deliveries[-1]
 
 
+class Once(dict[str, str]):
+    """Scripted answers that are each given once."""
+
+    def get(self, recipient: str, default: str | None = None) -> str | None:  # type: ignore[override]  # all that is called
+        """The answer, which is gone then."""
+        return self.pop(recipient, default)  # type: ignore[arg-type]  # None is what an answer that is not there is
+
+
+async def test_what_was_refused_for_now_is_tried_again_and_nothing_else() -> None:
+    script = SmtpScript(
+        rcpt=Once({"person1@acme.example": "451 greylisted", "person2@acme.example": "550 unknown"}),
+        data=Once({"person3@acme.example": HUNG_UP, "person4@acme.example": "452 full"}),
+    )
+    async with running_smtp_server(script) as server:
+        sender = SmtpMailer(f"smtp://127.0.0.1:{server.port}", SENDER, retry_waits=(timedelta(0),))
+        deliveries = await sender.send_invitations(letters(6))
+
+    assert [True, True, False, False, True, True] == [each.accepted for each in deliveries]
+    assert [(True, False), (False, True)] == [(each.permanent, each.in_doubt) for each in deliveries[2:4]]
+    assert [0, 5, 1, 4] == [int(recipient[6]) for recipient in server.recipients]
+
+
+async def test_a_server_that_refuses_for_now_is_asked_as_often_as_there_are_waits() -> None:
+    script = SmtpScript(mail="451 busy")
+    async with running_smtp_server(script) as server:
+        sender = SmtpMailer(f"smtp://127.0.0.1:{server.port}", SENDER, retry_waits=(timedelta(0),) * 3)
+        await sender.send_invitations([LETTER])
+
+        assert 4 == len(server.is_encrypted)
+
+
+async def test_a_retry_that_would_come_too_late_is_not_waited_for() -> None:
+    async with running_smtp_server(SmtpScript(mail="451 busy")) as server:
+        sender = SmtpMailer(f"smtp://127.0.0.1:{server.port}", SENDER, retry_waits=(timedelta(hours=1),))
+        deliveries = await sender.send_invitations([LETTER])
+
+    assert [False] == [each.accepted for each in deliveries]
+
+
+async def test_a_letter_on_its_way_when_the_time_is_over_is_cut_off_and_in_doubt() -> None:
+    async with running_smtp_server(SmtpScript(data={"person0@acme.example": KEPT_WAITING})) as server:
+        sender = SmtpMailer(f"smtp://127.0.0.1:{server.port}", SENDER, call_limit=timedelta(seconds=0.3))
+        deliveries = await sender.send_invitations(letters(2))
+
+    assert [True, False] == [each.in_doubt for each in deliveries]
+    assert "the call took longer than 0.3 s" in deliveries[0].detail
+    assert "not tried" in deliveries[1].detail
+
+
 async def test_starttls_is_used_when_it_is_offered() -> None:
     async with running_smtp_server(starttls=True) as server:
         deliveries = await _to(server, "smtp://localhost").send_invitations(letters(2))
@@ -300,7 +354,7 @@ async def test_smtps_is_encrypted_from_the_first_byte() -> None:
 @pytest.mark.parametrize("scheme", ["smtp", "smtps"])
 async def test_certificate_that_nobody_vouches_for_is_refused(scheme: str) -> None:
     async with running_smtp_server(tls=scheme == "smtps", starttls=scheme == "smtp") as server:
-        sender = SmtpMailer(f"{scheme}://localhost:{server.port}", SENDER)
+        sender = SmtpMailer(f"{scheme}://localhost:{server.port}", SENDER, retry_waits=())
         deliveries = await sender.send_invitations(letters(2))
 
     assert "certificate is not trusted: self-signed certificate" in deliveries[0].detail
@@ -467,5 +521,9 @@ async def _timed(
 
 def _to(server: SmtpServer, url: str, options: str = "", *, step_timeout: timedelta = LONG) -> SmtpMailer:
     return SmtpMailer(
-        f"{url}:{server.port}{options}", SENDER, step_timeout=step_timeout, tls_context=trusting_context()
+        f"{url}:{server.port}{options}",
+        SENDER,
+        step_timeout=step_timeout,
+        tls_context=trusting_context(),
+        retry_waits=(),
     )

@@ -16,13 +16,15 @@ _MAX_NAMED = 10
 _log = structlog.get_logger(__name__)
 
 
-def refusal(detail: str, *, permanent: bool = False, secrets: Sequence[str | None] = ()) -> Delivery:
+def refusal(
+    detail: str, *, permanent: bool = False, in_doubt: bool = False, secrets: Sequence[str | None] = ()
+) -> Delivery:
     """A letter that was not accepted. `detail` may quote a server; none of `secrets` is left in it."""
     told = one_line(detail)
     for secret in secrets:
         if secret:
             told = told.replace(secret, "***")
-    return Delivery(accepted=False, permanent=permanent, detail=told[:_MAX_DETAIL])
+    return Delivery(accepted=False, permanent=permanent, in_doubt=in_doubt, detail=told[:_MAX_DETAIL])
 
 
 def log_refusals(letters: Sequence[InvitationLetter], deliveries: Sequence[Delivery]) -> None:

@@ -15,13 +15,16 @@ from awareness_core.ports import Delivery, InvitationLetter, refuse_inside_trans
 from awareness_smtp.mail_settings import parse_mail_server, parse_sender
 from awareness_smtp.messages import InvitationMessages
 from awareness_smtp.outcomes import log_refusals, refusal
-from awareness_smtp.smtp_session import Outage, SmtpSession
+from awareness_smtp.smtp_session import UNKNOWN, Outage, SmtpSession
 
 STEP_TIMEOUT = timedelta(seconds=10)
 """How long the server may take for each answer, and for connecting."""
 
-CALL_LIMIT = timedelta(minutes=2)
-"""After so long no further letter of a call is begun: somebody waits for the call to end."""
+CALL_LIMIT = timedelta(seconds=20)
+"""After so long a call is over, whatever is under way: somebody waits for it."""
+
+RETRY_WAITS = (timedelta(seconds=1), timedelta(seconds=3))
+"""How long a call waits before it tries again those that were refused for now."""
 
 
 class SmtpMailer:
@@ -29,7 +32,8 @@ class SmtpMailer:
 
     A call opens one connection and uses it for all of its letters (`connections` at most, when there are more); a
     connection that was lost is opened anew. When connecting fails, or two letters in a row are not answered in time,
-    the rest of the call fails at once. A letter of which it is not known whether the server took it is not accepted.
+    the rest fails at once. What was refused for now is tried again after each of `retry_waits`, while there is time. A
+    letter of which it is not known whether the server took it is not accepted, and not sent again.
     """
 
     def __init__(
@@ -41,6 +45,7 @@ class SmtpMailer:
         connections: int = 1,
         step_timeout: timedelta = STEP_TIMEOUT,
         call_limit: timedelta = CALL_LIMIT,
+        retry_waits: Sequence[timedelta] = RETRY_WAITS,
         tls_context: ssl.SSLContext | None = None,
     ) -> None:
         """Connects to nothing. Raises `InvalidMailSetting`; see `parse_mail_server`, `parse_sender`, `parse_login_url`.
@@ -53,6 +58,7 @@ class SmtpMailer:
         self._connections = connections
         self._step_timeout = step_timeout
         self._call_limit = call_limit
+        self._retry_waits = retry_waits
         self._tls_context = tls_context
 
     def __repr__(self) -> str:
@@ -62,16 +68,33 @@ class SmtpMailer:
         """One outcome a letter, in order. A 5xx answer to a letter is permanent, everything else may work later."""
         refuse_inside_transaction()
         tls_context = await self._context()
-        outcomes: dict[int, Delivery] = {}
-        waiting = iter(enumerate(letters))
-        outage = Outage()
         stop_at = asyncio.get_running_loop().time() + self._call_limit.total_seconds()
-        async with asyncio.TaskGroup() as lanes:
-            for _ in range(min(self._connections, len(letters))):
-                lanes.create_task(self._send_each(waiting, outcomes, outage, stop_at, tls_context))
+        outcomes: dict[int, Delivery] = {}
+        await self._send_all(list(enumerate(letters)), outcomes, stop_at, tls_context)
+        for wait in self._retry_waits:
+            again = [
+                (place, letter) for place, letter in enumerate(letters) if _is_worth_a_retry(outcomes[place])
+            ]
+            if not again or asyncio.get_running_loop().time() + wait.total_seconds() >= stop_at:
+                break
+            await asyncio.sleep(wait.total_seconds())
+            await self._send_all(again, outcomes, stop_at, tls_context)
         deliveries = [outcomes[place] for place in range(len(letters))]
         log_refusals(letters, deliveries)
         return deliveries
+
+    async def _send_all(
+        self,
+        letters: Sequence[tuple[int, InvitationLetter]],
+        outcomes: dict[int, Delivery],
+        stop_at: float,
+        tls_context: ssl.SSLContext,
+    ) -> None:
+        waiting = iter(letters)
+        outage = Outage()
+        async with asyncio.TaskGroup() as lanes:
+            for _ in range(min(self._connections, len(letters))):
+                lanes.create_task(self._send_each(waiting, outcomes, outage, stop_at, tls_context))
 
     async def _send_each(
         self,
@@ -90,9 +113,13 @@ class SmtpMailer:
         )
         try:
             for place, letter in waiting:
-                if asyncio.get_running_loop().time() >= stop_at:
-                    outage.declare(f"the call took longer than {self._call_limit.total_seconds():g} s")
-                outcomes[place] = await self._send(session, letter)
+                try:
+                    async with asyncio.timeout_at(stop_at):
+                        outcomes[place] = await self._send(session, letter)
+                except TimeoutError:
+                    taken = f"the call took longer than {self._call_limit.total_seconds():g} s"
+                    outage.declare(taken)
+                    outcomes[place] = refusal(f"{taken}; {UNKNOWN}", in_doubt=True)
         finally:
             await session.close()
 
@@ -108,3 +135,7 @@ class SmtpMailer:
         if self._tls_context is None:
             self._tls_context = await asyncio.to_thread(ssl.create_default_context)
         return self._tls_context
+
+
+def _is_worth_a_retry(delivery: Delivery) -> bool:
+    return not (delivery.accepted or delivery.permanent or delivery.in_doubt)

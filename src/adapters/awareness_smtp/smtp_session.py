@@ -81,7 +81,12 @@ class SmtpSession:
             raise
         if outcome.accepted:
             return outcome
-        return refusal(outcome.detail, permanent=outcome.permanent, secrets=(*secrets, *self._secrets))
+        return refusal(
+            outcome.detail,
+            permanent=outcome.permanent,
+            in_doubt=outcome.in_doubt,
+            secrets=(*secrets, *self._secrets),
+        )
 
     async def close(self) -> None:
         """Say goodbye, without waiting long for an answer."""
@@ -132,7 +137,7 @@ class SmtpSession:
         except (aiosmtplib.SMTPServerDisconnected, OSError):
             self._drop()
             if step == _DATA:
-                return refusal(f"the connection was lost after {_DATA}; {_UNKNOWN}")
+                return refusal(f"the connection was lost after {_DATA}; {UNKNOWN}", in_doubt=True)
             return _Lost(detail=f"the connection was lost at {step}")
         self._outage.note_answered()
         return Delivery(accepted=True)
@@ -158,7 +163,9 @@ class SmtpSession:
         self._drop()
         detail = f"{step} was not answered within {self._timeout:g} s"
         self._outage.note_unanswered(detail)
-        return refusal(f"{detail}; {_UNKNOWN}" if step == _DATA else detail)
+        if step == _DATA:
+            return refusal(f"{detail}; {UNKNOWN}", in_doubt=True)
+        return refusal(detail)
 
     def _drop(self) -> None:
         if self._smtp is not None:
@@ -205,7 +212,7 @@ class SmtpSession:
             )
 
 
-_UNKNOWN = "it is not known whether the server took the letter, so it counts as not accepted"
+UNKNOWN = "it is not known whether the server took the letter, so it counts as not accepted"
 
 
 @attrs.frozen(kw_only=True)
