@@ -39,6 +39,7 @@ from awareness_core.timelines import Span, Timeline, timeline_of
 from awareness_core.use_cases.check_access import check_access
 from awareness_core.use_cases.create_company import create_company
 from awareness_core.use_cases.deactivate import deactivate
+from awareness_core.use_cases.deliver_pending import PendingDelivered, deliver_pending
 from awareness_core.use_cases.import_results import import_results
 from awareness_core.use_cases.invite import invite, preview_invitations
 from awareness_core.use_cases.issue_api_key import IssuedKey, issue_api_key
@@ -107,6 +108,7 @@ __all__ = [
     "NotFound",
     "Page",
     "PageRequest",
+    "PendingDelivered",
     "Period",
     "Ports",
     "Presence",
@@ -148,6 +150,7 @@ __all__ = [
     "check_record",
     "create_company",
     "deactivate",
+    "deliver_pending",
     "get_campaign",
     "get_campaign_history",
     "get_employee",

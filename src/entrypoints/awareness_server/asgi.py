@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from datetime import timedelta
 
 from awareness_core.ports import Ports
+from awareness_server.chores import chores_beside_serving
 from awareness_server.garbage import look_seldom
 from awareness_server.http_server import AsgiApp, stop_with_parent
 from awareness_server.logs import configure_logs
@@ -60,15 +60,6 @@ async def _closing(built: BuiltPorts) -> AsyncIterator[None]:
         await built.close()
 
 
-@asynccontextmanager
-async def polled(ports: Ports, settings: Settings) -> AsyncIterator[None]:
-    """Poll the sources as the settings say while the block runs."""
-    from awareness_server.polling import polling
-
-    async with polling(ports, every=timedelta(seconds=settings.sources_poll_seconds)):
-        yield
-
-
 def _living_application(settings: Settings, *, has_been_checked: bool = False) -> AsgiApp:
     configure_logs(log_format=settings.log_format, log_level=settings.log_level, secrets=secrets_of(settings))
     built = build_ports(settings)
@@ -76,7 +67,7 @@ def _living_application(settings: Settings, *, has_been_checked: bool = False) -
     @asynccontextmanager
     async def life() -> AsyncIterator[None]:
         lasting = _closing(built) if has_been_checked else checked(built, settings)
-        async with lasting, polled(built.ports, settings):
+        async with lasting, chores_beside_serving(built.ports, settings):
             yield
 
     app = application(built.ports, settings, lifespan=life)

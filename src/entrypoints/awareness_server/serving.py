@@ -15,7 +15,8 @@ from functools import partial
 import structlog
 import uvloop
 
-from awareness_server.asgi import application, application_in_worker, polled
+from awareness_server.asgi import application, application_in_worker
+from awareness_server.chores import chores_beside_serving
 from awareness_server.exit_codes import CommandFailed, ExitCode
 from awareness_server.http_server import Address, claimed_port, serve_app, serve_workers
 from awareness_server.logs import configure_logs
@@ -70,7 +71,7 @@ def _run(what: Coroutine[None, None, None]) -> None:
 
 async def _serve_here(settings: Settings, address: Address, announce: Callable[[], None]) -> None:
     async with opened_ports(settings) as ports:
-        app = application(ports, settings, lifespan=lambda: polled(ports, settings))
+        app = application(ports, settings, lifespan=lambda: chores_beside_serving(ports, settings))
         await serve_app(app, address, on_ready=announce)
 
 

@@ -41,6 +41,11 @@ class Settings:
     smtp_connections: int = _setting(
         8, checks.whole_number(1, 50), "how many connections one call to invite people opens at most"
     )
+    mail_seconds: int = _setting(
+        20,
+        checks.whole_number(1, 600),
+        "how long a call waits for its mails; who is not reached then has failed",
+    )
     limits_url: str | None = _secret(
         None, checks.limits_url, "a Redis or Valkey that counts the quota for all processes"
     )
@@ -58,6 +63,9 @@ class Settings:
     )
     sources_poll_seconds: int = _setting(
         300, checks.whole_number(0, 86_400), "seconds between two polls of each source; 0 polls none"
+    )
+    serve_does_chores: bool = _setting(
+        True, checks.switch, "whether serve also does what worker does: polls, and mails what a crash left"
     )
     metrics: bool = _setting(True, checks.switch, "whether GET /metrics answers")
     metrics_token: str | None = _secret(None, checks.token, "the bearer token that GET /metrics asks for")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -162,6 +163,7 @@ def _mailer(settings: Settings) -> Mailer:
             settings.mail_from or "",
             login_url=settings.public_url,
             connections=settings.smtp_connections,
+            call_limit=timedelta(seconds=settings.mail_seconds),
         )
     if settings.mail_folder:
         named = {} if settings.mail_from is None else {"sender": settings.mail_from}

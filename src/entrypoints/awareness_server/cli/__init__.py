@@ -31,6 +31,7 @@ app = App(
 
 for _name, _path, _help in (
     ("serve", "serve:serve", "Answer the HTTP API."),
+    ("worker", "worker:worker", "Do what nobody asks for: poll sources, mail what a crash left."),
     ("demo", "demo:demo", "Run a whole fictional company; nothing to configure."),
     ("migrate", "database:migrate", "Create the database's tables, or bring them up to date."),
     ("doctor", "doctor:doctor", "Check settings, database, mail and limits, and say what to do."),

@@ -1,0 +1,69 @@
+"""What has to be done without anybody asking: polling sources, mailing what a crash left of invitations.
+
+`awareness serve` does it beside answering, `awareness worker` does nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+import structlog
+import uvloop
+
+from awareness_core.ports import Ports
+from awareness_server.delivering import delivering
+from awareness_server.logs import configure_logs
+from awareness_server.polling import polling
+from awareness_server.redaction import shown_url
+from awareness_server.settings import Settings, secrets_of
+from awareness_server.wiring import mail_in_use, opened_ports
+
+_log = structlog.get_logger(__name__)
+
+
+@asynccontextmanager
+async def chores(ports: Ports, settings: Settings) -> AsyncIterator[None]:
+    """Do all of them while the block runs."""
+    every = timedelta(seconds=settings.sources_poll_seconds)
+    async with polling(ports, every=every), delivering(ports):
+        yield
+
+
+@asynccontextmanager
+async def chores_beside_serving(ports: Ports, settings: Settings) -> AsyncIterator[None]:
+    """Do them while the block runs, unless the settings leave them to `awareness worker`."""
+    async with contextlib.AsyncExitStack() as running:
+        if settings.serve_does_chores:
+            await running.enter_async_context(chores(ports, settings))
+        yield
+
+
+def work_until_stopped(settings: Settings, *, say: Callable[[str], None]) -> None:
+    """Do the chores until SIGTERM or SIGINT; `say` shows a line to the user.
+
+    Raises `CommandFailed` for a database that is away or not migrated.
+    """
+    configure_logs(log_format=settings.log_format, log_level=settings.log_level, secrets=secrets_of(settings))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_work(settings, say))
+    _log.info("stopped")
+
+
+async def _work(settings: Settings, say: Callable[[str], None]) -> None:
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    async with opened_ports(settings) as ports, chores(ports, settings):
+        if settings.log_format == "json":
+            _log.info("working", database=shown_url(settings.database_url), mail=mail_in_use(settings))
+        else:
+            say("Polling sources, and mailing what a crash left of invitations. Ctrl-C stops it.")
+            say(f"  database  {shown_url(settings.database_url)}")
+            say(f"  mail      {mail_in_use(settings)}")
+        await stopped.wait()

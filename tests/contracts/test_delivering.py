@@ -1,0 +1,96 @@
+"""The look-out for invitations that a crash left: all are mailed once, and nothing that goes wrong stops it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import attrs
+import pytest
+
+from awareness_core.errors import StoreUnavailable
+from awareness_core.outbox import LEASE, decided
+from awareness_core.ports import Delivery, InvitationLetter
+from awareness_core.tenants import CompanyId
+from awareness_memory import ManualClock, MemoryMailer, MemoryPorts, MemoryStore, SeededEntropy, memory_ports
+from awareness_server.delivering import delivering
+from tests.contracts.polling import until
+from tests.contracts.storages import ACME, GLOBEX, NOW, hired, person
+
+pytestmark = pytest.mark.anyio
+
+OFTEN = 0.01
+
+
+async def left_behind(*, people: int = 3) -> MemoryPorts:
+    """Two companies, with people of whom nobody knows whether they were mailed."""
+    world = memory_ports(clock=ManualClock(NOW), entropy=SeededEntropy(1))
+    for number, company in enumerate((ACME, GLOBEX)):
+        await world.companies.add_company(company)
+        staff = [person(10 * number + place) for place in range(1, people + 1)]
+        async with world.store.transaction(company.id) as transaction:
+            await transaction.apply(changes=hired(*staff))
+            await transaction.save_pending([decided(one.id, holder="gone", now=NOW - LEASE) for one in staff])
+    return world
+
+
+async def test_everyone_is_mailed_once_whoever_looks() -> None:
+    world = await left_behind()
+    async with delivering(world, look_every=OFTEN), delivering(world, look_every=OFTEN):
+
+        async def all_are_mailed() -> bool:
+            due = await world.companies.companies_with_due_invitations(at=NOW + timedelta(days=9))
+            return not due
+
+        await until(all_are_mailed)
+
+    assert 6 == len(world.mailer.letters) == len({letter.email for letter in world.mailer.letters})
+
+
+class Flaky(MemoryStore):
+    """Away, once; and asked in vain about a company that is gone, ever after."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        super().__init__()
+        self.store = store
+        self.asked = 0
+
+    async def companies_with_due_invitations(self, *, at: datetime) -> Sequence[CompanyId]:
+        """As told."""
+        self.asked += 1
+        if self.asked == 1:
+            raise StoreUnavailable("away")
+        return [CompanyId("gone"), *await self.store.companies_with_due_invitations(at=at)]
+
+
+async def test_an_outage_and_a_company_that_is_gone_stop_nothing() -> None:
+    world = await left_behind()
+    async with delivering(attrs.evolve(world, companies=Flaky(world.store)), look_every=OFTEN):
+
+        async def all_are_mailed() -> bool:
+            return len(world.mailer.letters) == 6
+
+        await until(all_are_mailed)
+
+
+class Failing(MemoryMailer):
+    """Fails for one company's letters in a way nobody foresaw."""
+
+    async def send_invitations(self, letters: Sequence[InvitationLetter]) -> Sequence[Delivery]:
+        """As the memory mailer's, for others."""
+        if letters[0].company_name == ACME.name:
+            raise ZeroDivisionError
+        return await super().send_invitations(letters)
+
+
+async def test_one_companys_trouble_is_not_anothers() -> None:
+    world = await left_behind()
+    mailer = Failing()
+    async with delivering(attrs.evolve(world, mailer=mailer), look_every=OFTEN):
+
+        async def the_others_are_mailed() -> bool:
+            return len(mailer.letters) == 3
+
+        await until(the_others_are_mailed)
+
+    assert {GLOBEX.name} == {letter.company_name for letter in mailer.letters}
