@@ -14,10 +14,14 @@ from awareness_core.errors import (
     AwarenessError,
     Conflict,
     Fault,
+    IdempotencyKeyReused,
     InsufficientScope,
     MassDeactivationBlocked,
     NotFound,
     RateLimitExceeded,
+    SignatureInvalid,
+    SourceUnavailable,
+    StillRunning,
     StoreUnavailable,
     ValidationFailed,
 )
@@ -27,15 +31,18 @@ from awareness_core.pages import Page, PageRequest
 from awareness_core.periods import Period
 from awareness_core.ports import EmployeeQuery, Ports
 from awareness_core.quota import QuotaDecision, QuotaPolicy
+from awareness_core.receipts import ReceiptId
 from awareness_core.recipients import Progress, Recipient
 from awareness_core.records import InvalidRecord, RawEmployee, check_record
 from awareness_core.results_check import EventTelling, RawEvent, RefusedLine, check_event
 from awareness_core.results_intake import ImportOutcome, LineFailure, ResultsPayload
 from awareness_core.results_plan import ImportSummary
 from awareness_core.sectors import Sector, SectorReference
+from awareness_core.sources import Source, SourceId, SourceKind, SourceState, is_due
 from awareness_core.sync_plan import SyncError, SyncItem, SyncSummary, SyncWarning
 from awareness_core.tenants import Company, CompanyId, Language
 from awareness_core.timelines import Span, Timeline, timeline_of
+from awareness_core.use_cases.add_source import AddedSource, add_source, renew_webhook_secret
 from awareness_core.use_cases.check_access import check_access
 from awareness_core.use_cases.create_company import create_company
 from awareness_core.use_cases.deactivate import deactivate
@@ -44,6 +51,7 @@ from awareness_core.use_cases.import_results import import_results
 from awareness_core.use_cases.invite import invite, preview_invitations
 from awareness_core.use_cases.issue_api_key import IssuedKey, issue_api_key
 from awareness_core.use_cases.list_campaigns import list_campaigns
+from awareness_core.use_cases.once import AnsweredBefore, kept_answer, once
 from awareness_core.use_cases.provision import SyncReport, provision
 from awareness_core.use_cases.read_campaigns import (
     CampaignHistory,
@@ -55,7 +63,9 @@ from awareness_core.use_cases.read_campaigns import (
     list_recipients,
 )
 from awareness_core.use_cases.read_employees import EmployeeView, get_employee, list_employees
+from awareness_core.use_cases.receive_notice import NoticeOutcome, receive_notice
 from awareness_core.use_cases.record_first_login import record_first_login
+from awareness_core.use_cases.sync_source import SyncedSource, SyncProgress, sync_source
 from awareness_core.use_cases.verdict_rules import (
     Reclassified,
     change_verdict_rules,
@@ -69,6 +79,8 @@ __all__ = [
     "ABSENT",
     "Access",
     "Action",
+    "AddedSource",
+    "AnsweredBefore",
     "ApiKey",
     "ApiKeyInvalid",
     "AwarenessError",
@@ -92,6 +104,7 @@ __all__ = [
     "EventTelling",
     "Fault",
     "Funnel",
+    "IdempotencyKeyReused",
     "ImportOutcome",
     "ImportSummary",
     "InsufficientScope",
@@ -106,6 +119,7 @@ __all__ = [
     "MachineSteps",
     "MassDeactivationBlocked",
     "NotFound",
+    "NoticeOutcome",
     "Page",
     "PageRequest",
     "PendingDelivered",
@@ -120,6 +134,7 @@ __all__ = [
     "RawEmployee",
     "RawEvent",
     "Reason",
+    "ReceiptId",
     "Recipient",
     "RecipientView",
     "Reclassified",
@@ -130,18 +145,28 @@ __all__ = [
     "Scope",
     "Sector",
     "SectorReference",
+    "SignatureInvalid",
+    "Source",
+    "SourceId",
+    "SourceKind",
+    "SourceState",
+    "SourceUnavailable",
     "Span",
     "Step",
+    "StillRunning",
     "StoreUnavailable",
     "SyncError",
     "SyncItem",
+    "SyncProgress",
     "SyncReport",
     "SyncSummary",
     "SyncWarning",
+    "SyncedSource",
     "Timeline",
     "ValidationFailed",
     "VerdictRules",
     "access",
+    "add_source",
     "all_recipients",
     "authorise",
     "change_verdict_rules",
@@ -156,18 +181,24 @@ __all__ = [
     "get_employee",
     "import_results",
     "invite",
+    "is_due",
     "issue_api_key",
+    "kept_answer",
     "list_campaigns",
     "list_employees",
     "list_recipients",
+    "once",
     "parse_email",
     "preview_invitations",
     "provision",
     "rate",
     "read_verdict_rules",
+    "receive_notice",
     "reclassify_campaigns",
     "record_first_login",
+    "renew_webhook_secret",
     "reset_verdict_rules",
+    "sync_source",
     "tally",
     "timeline_of",
 ]
