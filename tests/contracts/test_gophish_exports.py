@@ -106,6 +106,8 @@ def test_the_browser_is_kept_and_one_that_is_no_address_is_not() -> None:
     assert (None, "ab") == kept(browser("unknown", "a\0\nb"))
     assert (None, "x" * 1000) == kept(browser(1, "x" * 5000))
     assert (None, None) == kept(browser(None, None))
+    # An address of a zone whose name is longer than anything real.
+    assert (None, "x") == kept(browser("fe80::1%" + "z" * 100, " x "))
     assert [(None, None)] * 6 == [
         kept(details) for details in ("", None, "{broken", '"text"', '{"browser": 1}', "[" * 100_000)
     ]

@@ -6,6 +6,7 @@ no value can carry it on. Both are what any client may send, and no reason to lo
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import unicodedata
 from typing import Final
@@ -28,6 +29,8 @@ class _Details(msgspec.Struct, frozen=True):
 
 _decode: Final = msgspec.json.Decoder(_Details).decode
 _REFUSED: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
+_LONGEST_ADDRESS: Final = 100
+"""With a port, brackets and a zone; what is longer is none, and not to be remembered."""
 _BIDI_CONTROLS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -47,6 +50,9 @@ def read_browser(details: object) -> tuple[str | None, str | None]:
 
 def plain(text: str, longest: int) -> str:
     """`text` without what no text may hold here, cut to `longest` code points."""
+    if text.isascii() and text.isprintable():
+        # As nearly every user agent is, of which a campaign tells thousands.
+        return text[:longest].strip()
     kept = "".join(character for character in text[: 4 * longest] if _is_plain(character))
     return unicodedata.normalize("NFC", kept)[:longest].strip()
 
@@ -54,6 +60,12 @@ def plain(text: str, longest: int) -> str:
 def _address(told: object) -> str | None:
     """An IP address out of what GoPhish took it from, a header of a proxy or a socket."""
     first = (told if isinstance(told, str) else "").partition(",")[0].strip()
+    return _ip_address(first) if len(first) <= _LONGEST_ADDRESS else None
+
+
+@functools.lru_cache(maxsize=4096)
+def _ip_address(first: str) -> str | None:
+    """Remembered, as the people of an office share one, and each of them acts more than once."""
     for candidate in (first, first.rpartition(":")[0].strip("[]"), first.strip("[]")):
         try:
             return str(ipaddress.ip_address(candidate))
