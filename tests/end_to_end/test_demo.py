@@ -134,6 +134,22 @@ def test_a_year_shows_every_state_and_progress(demo: Demo) -> None:
     assert 1.3 * _share(finished[:half], "signales") < _share(finished[half:], "signales")
 
 
+def test_a_campaign_tells_who_did_what_and_when_and_what_machines_did(demo: Demo) -> None:
+    (latest, *_) = demo.get("/campaigns", statut="terminee")["data"]
+    shown = demo.get(f"/campaigns/{latest['id']}")["campaign"]
+    recipients = demo.every(f"/campaigns/{latest['id']}/results")
+    clicked = [one for one in recipients if one["clique_at"] is not None]
+
+    assert latest["stats"]["total"] == len(recipients)
+    assert latest["stats"]["cliques"] == len(clicked) > 0
+    assert all(one["envoye_at"] < one["ouvert_at"] <= one["clique_at"] for one in clicked)
+    assert (
+        latest["stats"]["interactions_machine"] == sum(one["interactions_machine"] for one in recipients) > 0
+    )
+    assert latest["difficulte"] == "difficile"
+    assert shown["reaction"]["delai_median_s"] > 60
+
+
 def test_the_same_seed_makes_the_same_company_and_another_seed_another(demo: Demo, tmp_path: Path) -> None:
     with running(tmp_path) as again:
         same = _portrait(again)

@@ -2,64 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
-import attrs
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from awareness_core.campaigns import Campaign, CampaignState
+from awareness_core.campaigns import CampaignState
 from awareness_core.employees import Access
-from awareness_core.pages import PageRequest
-from awareness_core.ports import EmployeeQuery
-from awareness_core.use_cases.list_campaigns import list_campaigns
-from awareness_core.use_cases.read_employees import EmployeeView, list_employees
-from awareness_memory import ManualClock, memory_ports
 from awareness_server.demo_data import demo_data
 from awareness_server.demo_people import fictional_people
-from awareness_server.demo_story import found_demo_company
-
-NOW = datetime(2026, 3, 31, 17, 45, tzinfo=UTC)
-
-
-@attrs.frozen
-class Seen:
-    """A company as readers see it."""
-
-    people: list[EmployeeView]
-    campaigns: list[Campaign]
-
-
-def found(*, employees: int = 250, seed: int = 1, now: datetime = NOW) -> Seen:
-    async def look() -> Seen:
-        ports = memory_ports(clock=ManualClock(now))
-        demo = await found_demo_company(ports, employees=employees, seed=seed, now=now)
-        people: list[EmployeeView] = []
-        while len(people) % 100 == 0:
-            request = PageRequest(page=len(people) // 100 + 1, limit=100)
-            page = await list_employees(ports, demo.company.id, EmployeeQuery(page=request))
-            people += page.items
-            if not page.has_more:
-                break
-        campaigns = await list_campaigns(
-            ports,
-            demo.company.id,
-            start=now - timedelta(days=500),
-            end=now + timedelta(days=100),
-            page=PageRequest(limit=100),
-        )
-        assert [] == ports.mailer.letters
-        return Seen(people, list(campaigns.items))
-
-    return asyncio.run(look())
+from tests.end_to_end.demo_company import NOW, found
 
 
 @given(employees=st.integers(20, 400), seed=st.integers())
 @example(employees=20, seed=1)
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_any_size_and_seed_make_a_whole_company(employees: int, seed: int) -> None:
     seen = found(employees=employees, seed=seed)
 
@@ -89,7 +48,10 @@ def test_people_wait_log_in_use_sso_and_leave() -> None:
 def test_figures_are_the_same_on_every_day_of_a_week_and_only_dates_move() -> None:
     day = datetime(2026, 1, 6, 0, 0, tzinfo=UTC)
     figures = [
-        {campaign.name: (campaign.state, campaign.funnel) for campaign in found(now=now).campaigns}
+        {
+            campaign.name: (campaign.state, campaign.funnel)
+            for campaign in found(employees=120, now=now).campaigns
+        }
         for now in (day, day + timedelta(days=3, hours=23), day + timedelta(days=400))
     ]
 
@@ -105,7 +67,7 @@ def test_no_two_campaigns_begin_at_one_moment() -> None:
 @pytest.mark.parametrize("days", range(7))
 def test_dates_fit_states_on_every_day_of_the_week(days: int) -> None:
     now = NOW + timedelta(days=days)
-    for campaign in found(now=now).campaigns:
+    for campaign in found(employees=20, now=now).campaigns:
         starts_at, ends_at = campaign.starts_at, campaign.ends_at
         assert campaign.created_at <= now
         match campaign.state:

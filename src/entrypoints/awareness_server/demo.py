@@ -22,6 +22,7 @@ from awareness_memory import memory_ports
 from awareness_server.asgi import application
 from awareness_server.demo_data import demo_data
 from awareness_server.demo_story import DemoCompany, found_demo_company
+from awareness_server.garbage import look_seldom
 from awareness_server.http_server import Address, claimed_port, serve_app
 from awareness_server.logs import configure_logs
 from awareness_server.settings import Settings
@@ -72,6 +73,8 @@ async def _serve(
 ) -> None:
     from awareness_smtp import FileMailer
 
+    # Here, too: a year of results is many values, which the collector would look through over and over.
+    look_seldom()
     settings = Settings(port=address.port)
     world = memory_ports()
     demo = await found_demo_company(world, employees=employees, seed=seed, now=world.clock.now())

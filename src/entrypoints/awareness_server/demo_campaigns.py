@@ -1,22 +1,24 @@
 """A year of campaigns at the fictional company: who was targeted, and what each of them did.
 
-People are drawn into each step one by one and counted by the core's own `tally`, so that the figures keep its rules.
+People are drawn into each step one by one; nothing is counted here, as that is for the core to do from what it is told.
 Over the year fewer fall for a lure and more report it, as programs hope. The same seed gives the same figures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import string
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
 from random import Random
 from types import MappingProxyType
 
-from awareness_core.campaigns import Campaign, CampaignId, CampaignState
-from awareness_core.identifiers import UUID7_ENTROPY_BYTES, uuid7
-from awareness_core.kpis import Step, tally
-from awareness_core.ports import Entropy
-from awareness_server.demo_data import CampaignPlan, DemoData, Difficulty
+import attrs
+
+from awareness_core.campaigns import CampaignState, Difficulty
+from awareness_core.kpis import Step
+from awareness_server.demo_data import CampaignPlan, DemoData, GatewayPlan
 from awareness_server.demo_people import DemoPerson
+from awareness_server.demo_timeline import Happening, timeline
 
 _WEEKS = 52
 _TUESDAY = 1
@@ -57,31 +59,56 @@ _SUBMITS_AFTER_CLICK = (0.46, 0.28)
 _REPORTS = (0.07, 0.36)
 _REPORTS_AFTER_CLICK = (0.05, 0.16)
 _BOUNCES = 0.008
-_SCANNED = 0.03
+
+_TOKEN_SIGNS = string.ascii_letters + string.digits
+_TOKEN_LENGTH = 7
+
+
+@attrs.frozen(kw_only=True)
+class FictionalRecipient:
+    """Somebody who is targeted, and the token in the link of their mail."""
+
+    person: DemoPerson
+    token: str
+
+
+@attrs.frozen(kw_only=True)
+class FictionalCampaign:
+    """A campaign as far as it has come. `number` is what the tool that ran it calls it; a draft has no dates."""
+
+    number: int
+    plan: CampaignPlan
+    created_at: datetime
+    starts_at: datetime | None
+    ends_at: datetime | None
+    recipients: tuple[FictionalRecipient, ...]
+    timeline: tuple[Happening, ...]
 
 
 def fictional_campaigns(
-    data: DemoData, people: Sequence[DemoPerson], *, seed: int, now: datetime, entropy: Entropy
-) -> list[Campaign]:
-    """Draw every campaign of the data, dated from the weeks before `now`. The ids are new each time."""
-    return [
-        _campaign(
-            plan,
-            people,
-            Random(f"{seed}/campaign/{plan.name}"),  # noqa: S311 (a story, no secret)
-            week=_latest_tuesday(now) + place * _APART,
-            entropy=entropy,
-        )
-        for place, plan in enumerate(data.campaigns)
-    ]
+    data: DemoData, people: Sequence[DemoPerson], *, seed: int, now: datetime
+) -> Iterator[FictionalCampaign]:
+    """Draw every campaign of the data, one after the other, dated from the weeks before `now`."""
+    week = _latest_tuesday(now)
+    for number, plan in enumerate(data.campaigns, start=1):
+        yield _campaign(plan, people, data.gateway, number=number, seed=seed, week=week)
 
 
 def _campaign(
-    plan: CampaignPlan, people: Sequence[DemoPerson], lot: Random, *, week: datetime, entropy: Entropy
-) -> Campaign:
-    starts_at = week - timedelta(weeks=plan.weeks_ago)
+    plan: CampaignPlan,
+    people: Sequence[DemoPerson],
+    gateway: GatewayPlan,
+    *,
+    number: int,
+    seed: int,
+    week: datetime,
+) -> FictionalCampaign:
+    # Apart from each other, so that how long somebody takes to do a thing never decides who does it.
+    lot = Random(f"{seed}/campaign/{plan.name}")  # noqa: S311 (a story, no secret)
+    moments = Random(f"{seed}/moments/{plan.name}")  # noqa: S311 (as above)
+    starts_at = week + (number - 1) * _APART - timedelta(weeks=plan.weeks_ago)
     is_dated = plan.state in _DURATION
-    created_at = starts_at - _PREPARATION if plan.weeks_ago >= 0 and is_dated else week
+    ends_at = starts_at + _DURATION[plan.state] if is_dated else None
     # Who is there is asked of the week and not of the day, so that the figures are the same all week.
     day = plan.weeks_ago * 7 + _TUESDAY
     targets = [
@@ -90,21 +117,28 @@ def _campaign(
         if person.is_there(max(day, 0)) and (not plan.sectors or person.sector in plan.sectors)
     ]
     progress = 1 - max(plan.weeks_ago, 0) / _WEEKS
-    steps = [
-        _steps(person, lot, lure=_LURE[plan.difficulty], progress=progress)
-        if lot.random() < _SHARE_MAILED[plan.state]
-        else set()
+    mails = [
+        (person, _steps(person, lot, lure=_LURE[plan.difficulty], progress=progress))
         for person in targets
+        if lot.random() < _SHARE_MAILED[plan.state]
     ]
-    mailed = sum(map(bool, steps))
-    return Campaign(
-        id=CampaignId(uuid7(at=created_at, entropy=entropy.take(UUID7_ENTROPY_BYTES))),
-        name=plan.name,
-        state=plan.state,
-        created_at=created_at,
+    known_until = _first_night_after(week)
+    return FictionalCampaign(
+        number=number,
+        plan=plan,
+        created_at=starts_at - _PREPARATION if plan.weeks_ago >= 0 and is_dated else week,
         starts_at=starts_at if is_dated else None,
-        ends_at=starts_at + _DURATION[plan.state] if is_dated else None,
-        funnel=tally(steps, machine=sum(lot.random() < _SCANNED for _ in range(mailed))),
+        ends_at=ends_at,
+        recipients=tuple(FictionalRecipient(person=person, token=_token(moments)) for person in targets),
+        timeline=tuple(
+            timeline(
+                mails,
+                starts_at=starts_at,
+                until=known_until if ends_at is None else min(ends_at, known_until),
+                gateway=gateway,
+                lot=moments,
+            )
+        ),
     )
 
 
@@ -128,7 +162,20 @@ def _steps(person: DemoPerson, lot: Random, *, lure: float, progress: float) -> 
     return steps
 
 
+def _token(lot: Random) -> str:
+    return "".join(lot.choices(_TOKEN_SIGNS, k=_TOKEN_LENGTH))
+
+
 def _latest_tuesday(now: datetime) -> datetime:
     """The last Tuesday before today, at the time of mailing."""
     days = (now.weekday() - _TUESDAY - 1) % 7 + 1
     return datetime.combine(now.date() - timedelta(days=days), _MAILING_TIME)
+
+
+def _first_night_after(week: datetime) -> datetime:
+    """The first moment of which `week` is the latest Tuesday.
+
+    Nothing later is told on any day of the week: nothing must lie ahead of `now`, and the figures of the campaign that
+    is running must not depend on the moment at which the demo was started. So it stands where its first day left it.
+    """
+    return datetime.combine(week.date() + timedelta(days=1), time.min, UTC)

@@ -5,7 +5,6 @@ Data, so that somebody who wants another company edits no code. Draws nothing by
 
 from __future__ import annotations
 
-import enum
 import json
 from functools import cache
 from importlib.resources import files
@@ -13,15 +12,7 @@ from importlib.resources import files
 import attrs
 import cattrs
 
-from awareness_core.campaigns import CampaignState
-
-
-class Difficulty(enum.Enum):
-    """How hard a lure is to see through."""
-
-    EASY = "easy"
-    MODERATE = "moderate"
-    DIFFICULT = "difficult"
+from awareness_core.campaigns import CampaignState, Difficulty
 
 
 @attrs.frozen(kw_only=True)
@@ -35,9 +26,10 @@ class CompanyPlan:
 
 @attrs.frozen(kw_only=True)
 class SectorPlan:
-    """A sector, its share of the people in percent, and what they do there."""
+    """A sector, its share of the people in percent, what they do there, and the network of their `office`."""
 
     name: str
+    office: str
     share: int
     jobs: tuple[str, ...]
     uses_sso: bool = False
@@ -55,14 +47,29 @@ class CampaignPlan:
 
 
 @attrs.frozen(kw_only=True)
+class GatewayPlan:
+    """The mail gateway that follows links before it delivers. Not each of its `user_agents` says what it is."""
+
+    address: str
+    user_agents: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
 class DemoData:
-    """All of it. `first_request` is the body of a request that a newcomer can send, in the words of the HTTP API."""
+    """All of it. `first_request` is the body of a request that a newcomer can send, in the words of the HTTP API.
+
+    People act from their sector's office or from the network of `homes`, with one of the `user_agents`. All addresses
+    are of the ranges for documentation (RFC 5737), so that none is anybody's.
+    """
 
     company: CompanyPlan
     sectors: tuple[SectorPlan, ...]
     first_names: tuple[str, ...]
     last_names: tuple[str, ...]
     campaigns: tuple[CampaignPlan, ...]
+    homes: str
+    user_agents: tuple[str, ...]
+    gateway: GatewayPlan
     first_request: dict[str, str | bool]
 
 

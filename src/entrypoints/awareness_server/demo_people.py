@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
+from ipaddress import ip_network
 from random import Random
 
 import attrs
@@ -27,11 +28,15 @@ _SHARE_OF_LATEST = 0.03
 _SHARE_OF_LEAVERS = 0.06
 _SHARE_LOGGED_IN = 0.85
 _SHARE_REMINDED = 0.5
+_SHARE_AT_HOME = 0.4
 
 
 @attrs.frozen(kw_only=True)
 class DemoPerson:
-    """One person. `recklessness` is 1 on average: how much more than others they fall for a lure."""
+    """One person. `recklessness` is 1 on average: how much more than others they fall for a lure.
+
+    `address` and `user_agent` are where and with what they read their mail.
+    """
 
     first_name: str
     last_name: str
@@ -41,6 +46,8 @@ class DemoPerson:
     phone: str
     sector: str
     recklessness: float
+    address: str
+    user_agent: str
     joined: int
     invited: tuple[int, ...] = ()
     logged_in: int | None = None
@@ -69,6 +76,9 @@ class DemoPerson:
 def fictional_people(data: DemoData, *, count: int, seed: int) -> tuple[DemoPerson, ...]:
     """Draw `count` people, in the order in which they joined."""
     lot = Random(f"{seed}/people")  # noqa: S311 (a story, no secret)
+    # Apart, so that one more browser in the data makes nobody another person.
+    desks = Random(f"{seed}/desks")  # noqa: S311 (as above)
+    homes, offices = _hosts(data.homes), {sector.name: _hosts(sector.office) for sector in data.sectors}
     names = lot.sample(range(len(data.first_names) * len(data.last_names)), count)
     sectors = _sectors(data, count)
     lot.shuffle(sectors)
@@ -91,6 +101,8 @@ def fictional_people(data: DemoData, *, count: int, seed: int) -> tuple[DemoPers
             phone=f"+33 4 99 {lot.randrange(100):02} {lot.randrange(100):02} {lot.randrange(100):02}",
             sector=sector.name,
             recklessness=lot.betavariate(2, 5) * 3.5,
+            address=desks.choice(homes if desks.random() < _SHARE_AT_HOME else offices[sector.name]),
+            user_agent=desks.choice(data.user_agents),
             joined=_joined(lot),
         )
         people.append(_with_life(person, lot, uses_sso=sector.uses_sso))
@@ -107,6 +119,10 @@ def _sectors(data: DemoData, count: int) -> list[SectorPlan]:
     for index in by_remainder[: count - sum(sizes)]:
         sizes[index] += 1
     return [sector for sector, size in zip(data.sectors, sizes, strict=True) for _ in range(size)]
+
+
+def _hosts(network: str) -> list[str]:
+    return [str(address) for address in ip_network(network).hosts()]
 
 
 def _joined(lot: Random) -> int:

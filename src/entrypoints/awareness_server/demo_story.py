@@ -1,7 +1,7 @@
 """The fictional company comes to life: its people pass through the real use cases, day by day, up to today.
 
-On whatever ports it is given; it moves their clock itself. What it draws by lot stands in `demo_people` and
-`demo_campaigns`.
+The results of its campaigns come in as a tool's do. On whatever ports it is given; it moves their clock itself. What it
+draws by lot stands in `demo_people`, `demo_campaigns` and `demo_timeline`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from awareness_core.invitations import MAX_PER_CALL
 from awareness_core.ports import Ports
 from awareness_core.tenants import Company, CompanyId, Language
 from awareness_core.use_cases.create_company import create_company
+from awareness_core.use_cases.import_results import import_results
 from awareness_core.use_cases.invite import invite
 from awareness_core.use_cases.issue_api_key import IssuedKey, issue_api_key
 from awareness_core.use_cases.provision import provision
@@ -25,6 +26,7 @@ from awareness_core.use_cases.record_first_login import record_first_login
 from awareness_memory import ManualClock, MemoryMailer
 from awareness_server.demo_campaigns import fictional_campaigns
 from awareness_server.demo_data import demo_data
+from awareness_server.demo_exports import told_by_tool
 from awareness_server.demo_people import FOUNDED, DemoPerson, fictional_people
 
 _READING = frozenset(scope for scope in Scope if scope.value.startswith("read:"))
@@ -49,10 +51,9 @@ async def found_demo_company(ports: Ports, *, employees: int, seed: int, now: da
     )
     people = fictional_people(data, count=employees, seed=seed)
     await _live_through(past, clock, company.id, people, now=now)
-    async with ports.store.transaction(company.id) as transaction:
-        await transaction.save_campaigns(
-            fictional_campaigns(data, people, seed=seed, now=now, entropy=ports.entropy)
-        )
+    for campaign in fictional_campaigns(data, people, seed=seed, now=now):
+        clock.set(campaign.created_at)
+        await import_results(past, company.id, told_by_tool(campaign))
     clock.set(now)
     return DemoCompany(
         company=company,
