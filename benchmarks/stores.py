@@ -22,7 +22,7 @@ from awareness_core.api_keys import Scope
 from awareness_core.ports import Ports
 from awareness_core.records import RawEmployee, check_record
 from awareness_core.tenants import CompanyId
-from awareness_core.use_cases.create_company import create_company
+from awareness_core.use_cases.companies import create_company
 from awareness_core.use_cases.issue_api_key import issue_api_key
 from awareness_core.use_cases.provision import provision
 from awareness_memory import memory_ports

@@ -44,7 +44,7 @@ from awareness_core.tenants import Company, CompanyId, Language
 from awareness_core.timelines import Span, Timeline, timeline_of
 from awareness_core.use_cases.add_source import AddedSource, add_source, renew_webhook_secret
 from awareness_core.use_cases.check_access import check_access
-from awareness_core.use_cases.create_company import create_company
+from awareness_core.use_cases.companies import change_company, create_company
 from awareness_core.use_cases.deactivate import deactivate
 from awareness_core.use_cases.deliver_pending import PendingDelivered, deliver_pending
 from awareness_core.use_cases.import_results import import_results
@@ -169,6 +169,7 @@ __all__ = [
     "add_source",
     "all_recipients",
     "authorise",
+    "change_company",
     "change_verdict_rules",
     "check_access",
     "check_event",

@@ -33,6 +33,7 @@ def new_letter(
     letter = InvitationLetter(
         employee_id=person.id,
         company_name=company.name,
+        company_color=company.color,
         language=company.language,
         email=person.email.text,
         first_name=person.first_name,

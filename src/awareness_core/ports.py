@@ -56,6 +56,9 @@ class Companies(Protocol):
     async def add_company(self, company: Company) -> None:
         """Store a new company. Raises `ConstraintViolated` when its name (compared by `folded_name`) is taken."""
 
+    async def change_company(self, company: Company) -> None:
+        """Replace a company by id. Raises `ConstraintViolated` when its name is another's, `NotFound`."""
+
     async def list_companies(self) -> Sequence[Company]:
         """All of them, by name."""
 
@@ -295,6 +298,7 @@ class InvitationLetter:
 
     employee_id: EmployeeId
     company_name: str
+    company_color: str | None = None
     language: Language
     email: str
     first_name: str

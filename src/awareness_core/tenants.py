@@ -32,7 +32,7 @@ class Company:
     """One customer company.
 
     `sso_domains` are lower-case A-label domains whose people log in through the company's own identity provider.
-    `created_at` is aware, in UTC.
+    `color`, as `#rrggbb`, is what its people know it by; None for the program's own. `created_at` is aware, in UTC.
     """
 
     id: CompanyId
@@ -40,4 +40,5 @@ class Company:
     language: Language = Language.FRENCH
     sso_domains: frozenset[str] = frozenset()
     invitation_lifetime: timedelta = INVITATION_LIFETIME
+    color: str | None = None
     created_at: datetime

@@ -7,9 +7,9 @@ from datetime import timedelta
 import attrs
 import pytest
 
-from awareness_core.errors import ConstraintViolated
+from awareness_core.errors import ConstraintViolated, NotFound
 from awareness_core.tenants import Company, CompanyId, Language
-from tests.contracts.storages import ACME, GLOBEX, NOW, Storage
+from tests.contracts.storages import ACME, GLOBEX, NOW, Storage, apply, everyone, hired, person
 
 pytestmark = pytest.mark.anyio
 
@@ -21,6 +21,7 @@ async def test_a_company_comes_back_as_it_was_stored(empty_storage: Storage) -> 
         language=Language.ENGLISH,
         sso_domains=frozenset({"b.example", "a.example"}),
         invitation_lifetime=timedelta(days=3, milliseconds=1),
+        color="#1a5a9c",
         created_at=NOW,
     )
 
@@ -52,5 +53,28 @@ async def test_a_name_is_taken_in_every_spelling(storage: Storage, name: str) ->
 async def test_an_id_is_taken(storage: Storage) -> None:
     with pytest.raises(ConstraintViolated):
         await storage.companies.add_company(attrs.evolve(ACME, name="Another"))
+
+    assert [ACME, GLOBEX] == await storage.companies.list_companies()
+
+
+async def test_a_company_is_changed_whole_and_its_people_stay(storage: Storage) -> None:
+    changed = attrs.evolve(
+        ACME, name="Acme 2", language=Language.ENGLISH, sso_domains=frozenset({"a.example"}), color="#000000"
+    )
+    await apply(storage, hired(person(1)))
+
+    await storage.companies.change_company(changed)
+
+    assert [changed, GLOBEX] == await storage.companies.list_companies()
+    async with storage.store.reading(ACME.id) as reading:
+        assert changed == await reading.company()
+    assert [person(1)] == await everyone(storage)
+
+
+async def test_a_change_takes_no_name_of_another_and_makes_no_company(storage: Storage) -> None:
+    with pytest.raises(ConstraintViolated):
+        await storage.companies.change_company(attrs.evolve(ACME, name="GLOBEX"))
+    with pytest.raises(NotFound):
+        await storage.companies.change_company(attrs.evolve(ACME, id=CompanyId("other"), name="Other"))
 
     assert [ACME, GLOBEX] == await storage.companies.list_companies()

@@ -263,3 +263,18 @@ def _display_name(content: bytes) -> str:
 def _unfolded(head: str, name: str) -> str:
     (line,) = [line for line in re.sub(r"\r\n(?= )", "", head).split("\r\n") if line.startswith(f"{name}: ")]
     return line.removeprefix(f"{name}: ")
+
+
+@pytest.mark.parametrize(("color", "on_it"), [("#ffcc00", "#000000"), ("#101010", "#ffffff")])
+def test_the_company_is_known_by_its_colour_and_the_button_can_be_read(color: str, on_it: str) -> None:
+    plain, colored = (_html(attrs.evolve(LETTER, company_color=chosen)) for chosen in (None, color))
+
+    assert color not in plain
+    assert 3 < colored.count(color)
+    assert f"color:{on_it};text-decoration:none" in colored
+
+
+def _html(letter: InvitationLetter) -> str:
+    body = _read(letter).get_body(("html",))
+    assert body is not None
+    return str(body.get_content())

@@ -14,7 +14,7 @@ from awareness_core.errors import ApiKeyInvalid, AwarenessError, Conflict, NotFo
 from awareness_core.tenants import INVITATION_LIFETIME, Company, Language
 from awareness_core.texts import folded_name, normal_text
 from awareness_core.use_cases.check_access import check_access
-from awareness_core.use_cases.create_company import create_company
+from awareness_core.use_cases.companies import create_company
 from awareness_core.use_cases.issue_api_key import IssuedKey, issue_api_key
 from tests.core.strategies import NOW, hostile_texts, normal_texts, plain_texts
 from tests.core.worlds import (

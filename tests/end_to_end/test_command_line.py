@@ -108,6 +108,41 @@ def test_a_key_can_expire(migrated: Installation, expires: str) -> None:
     assert key["expires_at"].endswith("Z")
 
 
+def test_a_company_is_changed_by_its_name(migrated: Installation) -> None:
+    migrated.must("company", "create", "Acme", "--sso-domain", "sso.example", "--color", "#abc")
+
+    changed = migrated.must("company", "set", "acme", "--language", "en", "--no-sso", "--color", "#B00000")
+
+    assert ("Acme", "en", [], "#b00000") == tuple(
+        changed[name] for name in ("name", "language", "sso_domains", "color")
+    )
+    assert changed in migrated.must("company", "list")["data"]
+    for flags, told in (
+        ([], "there is nothing to change"),
+        (["--color", "red"], "color: 'red': must be written like #1a5a9c"),
+        (["--no-sso", "--sso-domain", "a.example"], "exclude each other"),
+    ):
+        refused = migrated.run("company", "set", "Acme", *flags)
+        assert (2, True) == (refused.code, told in refused.err)
+
+
+def test_a_mail_is_shown_without_being_sent(migrated: Installation) -> None:
+    migrated.must("company", "create", "Acme", "--language", "en", "--color", "#b00000")
+    env = {"AWARENESS_PUBLIC_URL": "https://portal.example"}
+
+    made_up = migrated.run("mail", "preview")
+    text = migrated.run("mail", "preview", "--company", "acme", env=env)
+    html = migrated.run("mail", "preview", "--company", "acme", "--format", "html", env=env)
+    whole = migrated.run("mail", "preview", "--language", "en", "--format", "eml", env=env)
+
+    assert [0] * 4 == [done.code for done in (made_up, text, html, whole)]
+    assert made_up.out.startswith("Bonjour Camille,")
+    assert "Acme invites you" in text.out
+    assert "https://portal.example" in text.out
+    assert "#b00000" in html.out
+    assert "Content-Type: multipart/alternative" in whole.out
+
+
 def test_campaigns_of_a_company_without_any_are_none(example: Installation) -> None:
     listed = example.must(
         "campaigns", "list", "--company", "example", "--from", "2020-01-01", "--status", "running"

@@ -17,7 +17,7 @@ from litestar.types import ASGIApp
 from awareness_core.ports import Delivery, InvitationLetter, Ports
 from awareness_core.quota import QuotaPolicy
 from awareness_core.tenants import Company
-from awareness_core.use_cases.create_company import create_company
+from awareness_core.use_cases.companies import create_company
 from awareness_core.use_cases.issue_api_key import issue_api_key
 from awareness_http import create_app
 from awareness_memory import MemoryQuotaCounter, SystemClock, SystemEntropy

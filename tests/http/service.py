@@ -19,7 +19,7 @@ from awareness_core.api_keys import Scope as KeyScope
 from awareness_core.ports import Ports, QuotaCounter
 from awareness_core.sources import SourceKind
 from awareness_core.tenants import Company
-from awareness_core.use_cases.create_company import create_company
+from awareness_core.use_cases.companies import create_company
 from awareness_core.use_cases.issue_api_key import issue_api_key
 from awareness_gophish import GophishTool
 from awareness_http import create_app

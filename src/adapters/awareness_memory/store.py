@@ -46,6 +46,21 @@ class MemoryStore:
             raise ConstraintViolated("A company of that id or name exists already.")
         self._world = {**self._world, company.id: CompanyState(company=company)}
 
+    async def change_company(self, company: Company) -> None:
+        """See `Companies`. Waits for the transactions of that company."""
+        async with self._turns.taken(company.id):
+            if company.id not in self._world:
+                raise NotFound("No such company.")
+            others = {
+                folded_name(state.company.name)
+                for company_id, state in self._world.items()
+                if company_id != company.id
+            }
+            if folded_name(company.name) in others:
+                raise ConstraintViolated("A company of that name exists already.")
+            state = self._world[company.id]
+            self._world = {**self._world, company.id: attrs.evolve(state, company=company)}
+
     async def list_companies(self) -> Sequence[Company]:
         """See `Companies`. Names are ordered as they are compared, by `folded_name`."""
         companies = (state.company for state in self._world.values())

@@ -12,6 +12,7 @@ from functools import cache
 import attrs
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
+from awareness_core.colors import readable_on
 from awareness_core.emails import parse_email
 from awareness_core.ports import InvitationLetter
 from awareness_core.tenants import Language
@@ -19,6 +20,8 @@ from awareness_smtp.dates import spell_moment
 from awareness_smtp.mail_settings import Sender, parse_login_url
 from awareness_smtp.mime import mailbox, two_alternatives, unstructured
 from awareness_smtp.plain_text import one_line
+
+_COLOR = "#1a5a9c"
 
 
 @attrs.frozen(kw_only=True)
@@ -71,12 +74,16 @@ class InvitationMessages:
         )
 
     def _values(self, letter: InvitationLetter, address: str) -> dict[str, object]:
+        color = letter.company_color or _COLOR
         return {
             "company_name": one_line(letter.company_name),
             "first_name": one_line(letter.first_name),
             "address": address,
             "password_groups": letter.password.split("-"),
             "login_url": self._login_url,
+            "color": color,
+            "on_color": readable_on(color),
+            "has_color": letter.company_color is not None,
             "valid_until": spell_moment(letter.expires_at, letter.language),
         }
 

@@ -30,6 +30,7 @@ COMPANY_COLUMNS = (
     companies.c.sso_domains,
     companies.c.invitation_lifetime,
     companies.c.created_at,
+    companies.c.color,
 )
 
 
@@ -43,12 +44,13 @@ def company_row(company: Company) -> RowValues:
         "sso_domains": " ".join(sorted(company.sso_domains)),
         "invitation_lifetime": company.invitation_lifetime // _MILLISECOND,
         "created_at": milliseconds_from(company.created_at),
+        "color": company.color,
     }
 
 
 def company_from_row(row: Row) -> Company:
     """The value of a row of `COMPANY_COLUMNS`."""
-    company_id, name, language, sso_domains, invitation_lifetime, created_at = row
+    company_id, name, language, sso_domains, invitation_lifetime, created_at, color = row
     return Company(
         id=company_id,
         name=name,
@@ -56,6 +58,7 @@ def company_from_row(row: Row) -> Company:
         sso_domains=frozenset(sso_domains.split()),
         invitation_lifetime=timedelta(milliseconds=invitation_lifetime),
         created_at=moment_from(created_at),
+        color=color,
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import bindparam, insert, select
+from sqlalchemy import bindparam, insert, select, update
 
+from awareness_core.errors import NotFound
 from awareness_core.tenants import Company, CompanyId
 from awareness_core.texts import folded_name
 from awareness_sql.access_rows import COMPANY_COLUMNS, company_from_row, company_row
@@ -15,6 +16,11 @@ from awareness_sql.rows import Row, milliseconds_from
 from awareness_sql.tables import companies, pending_invitations
 
 _NEW = insert(companies)
+_CHANGED = (
+    update(companies)
+    .where(companies.c.id == bindparam("company_id"))
+    .values({column: bindparam(column.name) for column in companies.columns})
+)
 _ALL = select(*COMPANY_COLUMNS)
 _OWING_MAIL = (
     select(pending_invitations.c.company_id).distinct().where(pending_invitations.c.due_at <= bindparam("at"))
@@ -31,6 +37,12 @@ class SqlCompanies:
         """See `Companies`. Raises `ConstraintViolated` for an id that exists, too."""
         async with self._database.writing(None) as connection:
             await connection.run(_NEW, company_row(company))
+
+    async def change_company(self, company: Company) -> None:
+        """See `Companies`."""
+        async with self._database.writing(None) as connection:
+            if not await connection.run(_CHANGED, {**company_row(company), "company_id": company.id}):
+                raise NotFound("No such company.")
 
     async def list_companies(self) -> Sequence[Company]:
         """See `Companies`. Names are ordered as they are compared, by `folded_name`."""

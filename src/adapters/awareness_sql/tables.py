@@ -29,7 +29,7 @@ from sqlalchemy import (
     literal_column,
 )
 
-SCHEMA_VERSION = "0008"
+SCHEMA_VERSION = "0009"
 """The migration that leads here."""
 
 metadata = MetaData(
@@ -56,6 +56,7 @@ companies = Table(
     Column("sso_domains", Text, nullable=False),
     Column("invitation_lifetime", BigInteger, nullable=False),
     Column("created_at", BigInteger, nullable=False),
+    Column("color", Text),
 )
 
 api_keys = Table(

@@ -17,7 +17,7 @@ from awareness_core.employees import EmployeeId
 from awareness_core.invitations import MAX_PER_CALL
 from awareness_core.ports import Ports
 from awareness_core.tenants import Company, CompanyId, Language
-from awareness_core.use_cases.create_company import create_company
+from awareness_core.use_cases.companies import create_company
 from awareness_core.use_cases.import_results import import_results
 from awareness_core.use_cases.invite import invite
 from awareness_core.use_cases.issue_api_key import IssuedKey, issue_api_key

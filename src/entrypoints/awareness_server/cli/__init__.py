@@ -36,9 +36,10 @@ for _name, _path, _help in (
     ("migrate", "database:migrate", "Create the database's tables, or bring them up to date."),
     ("doctor", "doctor:doctor", "Check settings, database, mail and limits, and say what to do."),
     ("config", "config:app", "Show the settings in force and where each comes from."),
-    ("company", "company:app", "Create and list companies."),
+    ("company", "company:app", "Create, change and list companies."),
     ("keys", "keys:app", "Create, list and revoke API keys."),
     ("employees", "employees:app", "Import, list and invite people."),
+    ("mail", "mail:app", "Look at the mails of access."),
     ("sources", "sources:app", "Connect the tools that campaigns are run with."),
     ("campaigns", "campaigns:app", "List campaigns with their rates."),
 ):
