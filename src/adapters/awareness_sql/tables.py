@@ -29,7 +29,7 @@ from sqlalchemy import (
     literal_column,
 )
 
-SCHEMA_VERSION = "0009"
+SCHEMA_VERSION = "0010"
 """The migration that leads here."""
 
 metadata = MetaData(
