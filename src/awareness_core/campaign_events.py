@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import NewType
 
@@ -24,6 +24,8 @@ EventKey = NewType("EventKey", str)
 
 PLACE_SPAN = timedelta(minutes=1)
 """How much time one place covers; nothing that happens within a shorter time is more than one place apart."""
+
+_PLACE_SECONDS = PLACE_SPAN.total_seconds()
 
 
 class Sign(enum.Flag):
@@ -76,21 +78,23 @@ def merged(one: Event, other: Event) -> Event:
     return one if _browser(fuller) == _browser(one) else attrs.evolve(fuller, signs=one.signs)
 
 
-def places_around(event: Event, distance: int) -> Iterator[str]:
-    """Where `event` happened and what is at most `distance` places away in time; nothing without an address."""
-    if event.address is not None:
-        here = _place_number(event.at)
-        for number in range(here - distance, here + distance + 1):
-            yield f"{event.address} {number}"
+def places_around(events: Iterable[Event], distance: int) -> frozenset[str]:
+    """Where `events` happened and what is at most `distance` places away in time; nothing without an address."""
+    # Many happen in one place, and spelling places takes longer than finding that out.
+    here = {(event.address, _place_number(event.at)) for event in events if event.address is not None}
+    around = range(-distance, distance + 1)
+    return frozenset(
+        [f"{address} {number}" for address, number in {(a, n + away) for a, n in here for away in around}]
+    )
 
 
 def place_of(event: Event) -> str | None:
     """The address and the span of time in which `event` happened."""
-    return next(places_around(event, 0), None)
+    return None if event.address is None else f"{event.address} {_place_number(event.at)}"
 
 
 def _place_number(at: datetime) -> int:
-    return int(at.timestamp() // PLACE_SPAN.total_seconds())
+    return int(at.timestamp() // _PLACE_SECONDS)
 
 
 def _browser(event: Event) -> tuple[str, str, str]:

@@ -7,6 +7,7 @@ seconds does (Choice: decisions/023). Reports are never judged: no machine press
 
 from __future__ import annotations
 
+import functools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -40,21 +41,18 @@ def judge_anew(
     theirs. Of whatever else they hold the stored signs are right.
     """
     touched = {event.recipient for event in fresh}
-    near = {place for event in fresh for place in places_around(event, 1)}
+    near = places_around(fresh, 1)
     in_crowd = crowded(events, rules)
     signs = personal_signs((event for event in events if event.recipient in touched), rules)
-    return [
-        with_signs(
-            event,
-            signs.get(event.key, event.signs & ~Sign.CROWD)
-            | (
-                (Sign.CROWD if event.key in in_crowd else HUMAN)
-                if place_of(event) in near
-                else event.signs & Sign.CROWD
-            ),
-        )
-        for event in events
-    ]
+
+    def anew(event: Event) -> Event:
+        shown = signs.get(event.key)
+        if shown is None:
+            shown = event.signs & ~Sign.CROWD
+        in_a_crowd = event.key in in_crowd if place_of(event) in near else Sign.CROWD in event.signs
+        return with_signs(event, shown | Sign.CROWD if in_a_crowd else shown)
+
+    return [anew(event) for event in events]
 
 
 def personal_signs(events: Iterable[Event], rules: VerdictRules) -> dict[EventKey, Sign]:
@@ -98,11 +96,16 @@ def _own_signs(event: Event, sendings: Sequence[datetime], rules: VerdictRules) 
         signs |= Sign.TOO_SOON
     if event.method == "HEAD":
         signs |= Sign.HEAD_REQUEST
-    if event.user_agent is not None:
-        agent = event.user_agent.lower()
-        if any(part in agent for part in rules.scanner_agents):
-            signs |= Sign.SCANNER_AGENT
+    if event.user_agent is not None and _is_scanner(event.user_agent, rules.scanner_agents):
+        signs |= Sign.SCANNER_AGENT
     return signs
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_scanner(user_agent: str, parts: Sequence[str]) -> bool:
+    # Few browsers do most of what happens.
+    agent = user_agent.lower()
+    return any(part in agent for part in parts)
 
 
 def _in_bursts(judged: Sequence[Event], rules: VerdictRules) -> Iterable[EventKey]:

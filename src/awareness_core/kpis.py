@@ -27,6 +27,9 @@ class Step(enum.Enum):
     REPORTED = "reported"
     ERROR = "error"
 
+    # There is one of each, and the hash that an Enum brings is computed in Python whenever a set is asked.
+    __hash__ = object.__hash__
+
 
 IMPLIES: Mapping[Step, frozenset[Step]] = MappingProxyType(
     {

@@ -37,7 +37,7 @@ class Progress:
     @property
     def reached(self) -> frozenset[Step]:
         """The steps that count."""
-        return frozenset(step for step, at in self._moments() if at is not None)
+        return frozenset([step for step, at in self._moments() if at is not None])
 
     @property
     def report_delay(self) -> timedelta | None:
@@ -55,12 +55,14 @@ class Progress:
         return at - self.sent_at
 
     def _moments(self) -> Iterable[tuple[Step, datetime | None]]:
-        yield Step.SENT, self.sent_at
-        yield Step.OPENED, self.opened_at
-        yield Step.CLICKED, self.clicked_at
-        yield Step.SUBMITTED, self.submitted_at
-        yield Step.REPORTED, self.reported_at
-        yield Step.ERROR, self.error_at
+        return (
+            (Step.SENT, self.sent_at),
+            (Step.OPENED, self.opened_at),
+            (Step.CLICKED, self.clicked_at),
+            (Step.SUBMITTED, self.submitted_at),
+            (Step.REPORTED, self.reported_at),
+            (Step.ERROR, self.error_at),
+        )
 
 
 NO_PROGRESS = Progress()

@@ -50,7 +50,7 @@ async def _judge_part(
 ) -> tuple[Campaign, int]:
     keys = {recipient.email.key for recipient in part}
     own = await transaction.events(campaign.id, recipients=keys)
-    places = {place for event in own if event.step in JUDGED_STEPS for place in places_around(event, 2)}
+    places = places_around((event for event in own if event.step in JUDGED_STEPS), 2)
     changed = other_verdicts(own, await transaction.events(campaign.id, places=places), rules)
     concerned = {event.recipient for event in changed}
     if not concerned:

@@ -97,7 +97,7 @@ class Batch:
         """Where others may have acted beside them, which decides about both."""
         told = [telling.event for _, telling in self._tellings()]
         known = [self._stored[event.key] for event in told if event.key in self._stored]
-        return frozenset(place for event in (*told, *known) for place in places_around(event, 2))
+        return places_around((*told, *known), 2)
 
     def meet(self, stored: Iterable[Event], rules: VerdictRules) -> None:
         """Take the stored events in `places`, and judge all with the new."""

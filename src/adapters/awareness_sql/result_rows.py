@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from datetime import timedelta
 
 from awareness_core.campaign_events import Event, Sign, place_of
@@ -22,6 +23,8 @@ from awareness_sql.tables import campaign_events, campaigns, recipients, verdict
 
 _MILLISECOND = timedelta(milliseconds=1)
 _STEPS = {step.value: step for step in Step}
+# There are few of them, and an Enum looks each up in Python.
+_sign_of = functools.cache(Sign)
 _BITS = {step: 1 << number for number, step in enumerate(Step)}
 
 CAMPAIGN_COLUMNS = (
@@ -207,7 +210,7 @@ def event_from_row(row: Row) -> Event:
         address=address,
         user_agent=user_agent,
         method=method,
-        signs=Sign(signs),
+        signs=_sign_of(signs),
     )
 
 
