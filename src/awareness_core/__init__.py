@@ -47,6 +47,7 @@ from awareness_core.use_cases.check_access import check_access
 from awareness_core.use_cases.companies import change_company, create_company
 from awareness_core.use_cases.deactivate import deactivate
 from awareness_core.use_cases.deliver_pending import PendingDelivered, deliver_pending
+from awareness_core.use_cases.erase import erase
 from awareness_core.use_cases.import_results import import_results
 from awareness_core.use_cases.invite import invite, preview_invitations
 from awareness_core.use_cases.issue_api_key import IssuedKey, issue_api_key
@@ -177,6 +178,7 @@ __all__ = [
     "create_company",
     "deactivate",
     "deliver_pending",
+    "erase",
     "get_campaign",
     "get_campaign_history",
     "get_employee",

@@ -116,14 +116,14 @@ class CampaignTelling:
 def retold(known: Campaign, telling: CampaignTelling) -> Campaign:
     """`known` with what `telling` says; what was not told stays.
 
-    A state that `known` is past already stays too: tellings may arrive late, and twice. Raises `ValidationFailed` when
-    the campaign would end before it starts.
+    A state that `known` is past already stays too: tellings may arrive late, and twice. Nor was a campaign created
+    later than it was known to be there. Raises `ValidationFailed` when the campaign would end before it starts.
     """
     campaign = attrs.evolve(
         known,
         name=telling.name,
         state=telling.state if can_reach(known.state, telling.state) else known.state,
-        created_at=telling.created_at or known.created_at,
+        created_at=min(telling.created_at or known.created_at, known.created_at),
         starts_at=telling.starts_at or known.starts_at,
         ends_at=telling.ends_at or known.ends_at,
         difficulty=telling.difficulty or known.difficulty,

@@ -20,6 +20,7 @@ from awareness_core.campaign_events import Event, EventKey
 from awareness_core.campaigns import Campaign, CampaignId, CampaignQuery
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Access, Employee, EmployeeChange, EmployeeId, EmployeeState
+from awareness_core.erasure_ports import ErasureReading, ErasureTransaction
 from awareness_core.kpis import ReportTimes
 from awareness_core.outbox import PendingInvitation
 from awareness_core.pages import Page, PageRequest
@@ -110,7 +111,7 @@ class RosterEntry:
     email_key: EmailKey
 
 
-class Reading(Protocol):
+class Reading(ErasureReading, Protocol):
     """One company's data as it stands; what is read in one `Reading` is one moment's state."""
 
     async def company(self) -> Company:
@@ -213,7 +214,7 @@ class Reading(Protocol):
         """The answer kept with that receipt, in the parts that it was given in; nothing when there is none."""
 
 
-class Transaction(Reading, Protocol):
+class Transaction(Reading, ErasureTransaction, Protocol):
     """A `Reading` that may write. Commits when its block ends, rolls back when the block raises.
 
     Transactions of one company run one after the other; what one reads, no other changes before it has ended.

@@ -39,6 +39,8 @@ class Stage(enum.Enum):
     """Part of it is written for good, and the rest, which may include mail, is not known to be."""
     ANSWERED = "answered"
     """All of it is written, and the answer is kept."""
+    FORGOTTEN = "forgotten"
+    """Begun before somebody was erased. No answer is kept, as it may have told of them."""
 
 
 @attrs.frozen(kw_only=True)
@@ -67,11 +69,17 @@ def claim(receipt_id: ReceiptId, *, fingerprint: bytes, holder: str, now: dateti
     )
 
 
+def forgotten(receipt: Receipt) -> Receipt:
+    """The same request without anything that tells of whom it was about. Whoever carries it out may go on."""
+    return attrs.evolve(receipt, stage=Stage.FORGOTTEN, fingerprint=b"")
+
+
 def is_answered(kept: Receipt | None, *, fingerprint: bytes, now: datetime) -> bool:
     """Whether the request of that `fingerprint` is to be answered as before; otherwise it is to be carried out.
 
     Raises `IdempotencyKeyReused` when what is kept was another request, `StillRunning` while somebody carries this one
-    out, and `Conflict` when whoever did was interrupted after part of it had been written.
+    out, and `Conflict` when whoever did was interrupted after part of it had been written, or an employee was erased
+    since it began.
     """
     if kept is None or kept.expires_at <= now:
         return False
@@ -79,6 +87,11 @@ def is_answered(kept: Receipt | None, *, fingerprint: bytes, now: datetime) -> b
     if kept.stage is Stage.CLAIMED and is_abandoned:
         # Whoever began has not written anything, and finds out that the receipt is no longer theirs before they do.
         return False
+    if kept.stage is Stage.FORGOTTEN:
+        raise Conflict(
+            "An employee was erased after a request with this key had come, and its answer went with them. It is not "
+            "carried out again under this key: look at what was done, then send what is missing with another key."
+        )
     if kept.fingerprint != fingerprint:
         raise IdempotencyKeyReused
     if kept.stage is Stage.ANSWERED:

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 import attrs
 
+from awareness_core.anonymity import is_anonymous
 from awareness_core.campaign_events import Event
 from awareness_core.emails import EmailAddress, EmailKey
 from awareness_core.employees import Employee, EmployeeId
@@ -77,6 +78,11 @@ class Recipient:
     employee_id: EmployeeId | None = None
     sector_id: SectorId | None = None
     progress: Progress = NO_PROGRESS
+
+    @property
+    def is_erased(self) -> bool:
+        """Whether all that is left is what they did."""
+        return is_anonymous(self.email)
 
 
 def progress_of(events: Iterable[Event], *, ends_at: datetime | None) -> Progress:

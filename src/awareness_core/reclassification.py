@@ -1,7 +1,8 @@
 """Judging a campaign again by other rules, some recipients at a time, inside a transaction that somebody has opened.
 
 When every recipient had their turn, each event has the verdict that it would have had if the rules had been these when
-it came. Memory does not grow with the campaign.
+it came. Memory does not grow with the campaign. Who was erased keeps the verdicts of that moment: what they were judged
+by is gone.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ async def judge_again(transaction: Transaction, campaign: Campaign, rules: Verdi
 async def _judge_part(
     transaction: Transaction, campaign: Campaign, part: Collection[Recipient], rules: VerdictRules
 ) -> tuple[Campaign, int]:
-    keys = {recipient.email.key for recipient in part}
+    keys = {recipient.email.key for recipient in part if not recipient.is_erased}
     own = await transaction.events(campaign.id, recipients=keys)
     places = places_around((event for event in own if event.step in JUDGED_STEPS), 2)
     changed = other_verdicts(own, await transaction.events(campaign.id, places=places), rules)

@@ -11,13 +11,15 @@ from typing import Protocol
 
 import attrs
 
+from awareness_core.anonymity import is_erased_from, marked
 from awareness_core.campaigns import Campaign, CampaignId, CampaignState, CampaignTelling, retold
 from awareness_core.employees import Employee
 from awareness_core.errors import Fault
 from awareness_core.identifiers import UUID7_ENTROPY_BYTES, uuid7
 from awareness_core.ports import Ports, Transaction
 from awareness_core.recipients import Recipient
-from awareness_core.results_plan import Batch, ImportSummary, Line, progress_again
+from awareness_core.results_check import RefusedLine
+from awareness_core.results_plan import Batch, ErasedLine, ImportSummary, Line, progress_again
 from awareness_core.verdict_rules import VerdictRules
 
 MAX_ERRORS = 1000
@@ -65,7 +67,7 @@ async def take_in(ports: Ports, transaction: Transaction, payload: ResultsPayloa
     Raises `ValidationFailed` when the campaign would end before it starts, and whatever reading the payload raises.
     """
     campaign = await _begin(ports, transaction, payload.campaign)
-    run = _Run(transaction, campaign, await transaction.verdict_rules())
+    run = _Run(transaction, campaign, await transaction.verdict_rules(), await transaction.erasure_secret())
     async for lines in payload.batches():
         await run.take(lines)
     return await run.finish()
@@ -78,7 +80,7 @@ async def _begin(ports: Ports, transaction: Transaction, telling: CampaignTellin
         id=CampaignId(uuid7(at=now, entropy=ports.entropy.take(UUID7_ENTROPY_BYTES))),
         name=telling.name,
         state=CampaignState.DRAFT,
-        created_at=now,
+        created_at=telling.created_at or now,
     )
     campaign = retold(known or attrs.evolve(blank, state=telling.state), telling)
     if known is None:
@@ -107,10 +109,13 @@ async def _count_again(transaction: Transaction, known: Campaign, campaign: Camp
 class _Run:
     """One payload, in one transaction."""
 
-    def __init__(self, transaction: Transaction, campaign: Campaign, rules: VerdictRules) -> None:
+    def __init__(
+        self, transaction: Transaction, campaign: Campaign, rules: VerdictRules, secret: bytes | None
+    ) -> None:
         self._transaction = transaction
         self._campaign = campaign
         self._rules = rules
+        self._secret = secret
         self._summary = ImportSummary()
         self._failures: list[LineFailure] = []
         self._position = 0
@@ -118,7 +123,7 @@ class _Run:
     async def take(self, lines: Sequence[Line]) -> None:
         """Decide and write one batch."""
         store, campaign_id = self._transaction, self._campaign.id
-        batch = Batch(lines)
+        batch = Batch(await self._without_erased(lines))
         if batch.keys_told:
             batch.recall(
                 await store.events(campaign_id, keys=batch.keys_told, recipients=batch.people_acting)
@@ -139,6 +144,23 @@ class _Run:
         await self._transaction.save_campaigns([self._campaign])
         return ImportOutcome(campaign=self._campaign, summary=self._summary, failures=self._failures)
 
+    async def _without_erased(self, lines: Sequence[Line]) -> Sequence[Line | ErasedLine]:
+        if self._secret is None:
+            return lines
+        of_mark = marked(
+            (line.email.key for line in lines if not isinstance(line, RefusedLine)), self._secret
+        )
+        found = await self._transaction.erased_addresses(of_mark.keys())
+        gone = {of_mark[one.mark] for one in found if is_erased_from(one, self._campaign)}
+        if not gone:
+            return lines
+        # Whoever is a recipient under that address was not erased.
+        gone -= {one.email.key for one in await self._transaction.recipients(self._campaign.id, gone)}
+        return [
+            ErasedLine() if not isinstance(line, RefusedLine) and line.email.key in gone else line
+            for line in lines
+        ]
+
     async def _people(self, untied: Sequence[Recipient]) -> Sequence[Employee]:
         if not untied:
             return []
@@ -155,6 +177,7 @@ class _Run:
             new=known.new + batch.new,
             known=known.known + batch.known,
             failed=known.failed + len(batch.faults),
+            erased=known.erased + sum(isinstance(line, ErasedLine) for line in batch.lines),
         )
         for index in sorted(batch.faults):
             if len(self._failures) < MAX_ERRORS:

@@ -27,25 +27,36 @@ Line = Recipient | EventTelling | RefusedLine
 """One line of a batch: somebody who is targeted, something that happened, or what could not be read."""
 
 
+@attrs.frozen
+class ErasedLine:
+    """In the place of a line about somebody who was erased; it says nothing."""
+
+
 @attrs.frozen(kw_only=True)
 class ResultChanges:
-    """All that is to be written of one campaign's recipients and events."""
+    """All that is to be written of one campaign's recipients and events; what is gone is removed first."""
 
     new_events: Sequence[Event] = ()
     changed_events: Sequence[Event] = ()
     new_recipients: Sequence[Recipient] = ()
     changed_recipients: Sequence[Recipient] = ()
+    gone_events: Sequence[EventKey] = ()
+    gone_recipients: Sequence[EmailKey] = ()
 
 
 @attrs.frozen(kw_only=True)
 class ImportSummary:
-    """What was told: lines of each kind, how many of the events were new or known, and lines that failed."""
+    """What was told: lines of each kind, how many of the events were new or known, and lines that failed.
+
+    `erased` counts lines about people who were erased; they are counted nowhere else.
+    """
 
     recipients: int = 0
     events: int = 0
     new: int = 0
     known: int = 0
     failed: int = 0
+    erased: int = 0
 
 
 @attrs.define
@@ -56,7 +67,7 @@ class Batch:
     recipients of `people_told` and `awaited`, `plan` with the events of `awaited` and the employees of `untied`.
     """
 
-    lines: Sequence[Line]
+    lines: Sequence[Line | ErasedLine]
     faults: dict[int, tuple[Fault, ...]] = attrs.field(init=False)
     new: int = attrs.field(default=0, init=False)
     known: int = attrs.field(default=0, init=False)
@@ -192,7 +203,7 @@ class Batch:
     def _told_recipients(self) -> dict[EmailKey, Recipient]:
         after = dict(self._before)
         for index, line in enumerate(self.lines):
-            if index in self.faults or isinstance(line, RefusedLine):
+            if index in self.faults or isinstance(line, RefusedLine | ErasedLine):
                 continue
             told = line if isinstance(line, Recipient) else Recipient(email=line.email)
             known = after.get(told.email.key)

@@ -26,7 +26,7 @@ FRENCH = re.compile(
     | taux_\w+ | intervalle(?:_\w+)? | envoyes? | erreurs? | ouverts? | cliques? | soumis | signales?
     | envoye_at | ouvert_at | clique_at | soumis_at | signale_at | survenu_at | calcule_at | delai_\w+ | temps_passe_s
     | brouillon | planifiee | en_cours | en_pause | terminee | annulee | actif | archive_le | en_attente | connecte
-    | nouveaux | nouvelles | deja_connus | mises_a_jour | inchangees
+    | nouveaux | nouvelles | deja_connus | mises_a_jour | inchangees | effaces
     """,
     re.VERBOSE,
 )

@@ -9,6 +9,7 @@ import asyncpg
 import pytest
 from sqlalchemy import Table, delete, func, insert, literal, select, update
 
+from awareness_core.anonymity import AddressMark, ErasedAddress
 from awareness_core.errors import StoreUnavailable
 from awareness_core.kpis import Step
 from awareness_core.outbox import decided
@@ -34,6 +35,8 @@ pytestmark = pytest.mark.anyio
 
 TABLES = list(metadata.tables.values())
 DEPENDENTS = (
+    "erased_addresses",
+    "erasure_secrets",
     "receipt_parts",
     "receipts",
     "temporary_passwords",
@@ -76,6 +79,8 @@ async def both(postgres: PlacedDatabase) -> AsyncIterator[SqlStorage]:
                 await transaction.save_campaigns([campaign(1)])
                 await transaction.save_results(campaign(1).id, RESULTS)
                 await transaction.save_receipt(receipt(), answer=[b"answer"])
+                await transaction.save_erasure_secret(b"secret")
+                await transaction.save_erased_addresses([ErasedAddress(mark=AddressMark("m"), until=NOW)])
         yield storage
 
 

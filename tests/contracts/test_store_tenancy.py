@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 import pytest
 
+from awareness_core.anonymity import AddressMark, ErasedAddress
 from awareness_core.campaigns import CampaignId, CampaignQuery, CampaignState
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Access, EmployeeState
@@ -45,6 +46,8 @@ OURS = person(1, external_id="E1", sector_id=SectorId(1), email="ours@acme.examp
 THEIRS = person(1, external_id="E1", sector_id=SectorId(1), email="theirs@globex.example", last_name="Other")
 ONLY_THEIRS = person(2, external_id="E2", email="only.theirs@globex.example")
 ALWAYS = Period(start=NOW - timedelta(days=1), end=NOW + timedelta(days=1))
+LONG_AFTER = NOW + timedelta(days=9)
+ERASED = ErasedAddress(mark=AddressMark("Globex"), until=NOW)
 OURS_SPELT, THEIRS_SPELT = fingerprint_of(b"ours"), fingerprint_of(b"theirs")
 GLANCES = [
     Seen(spelt, external_id, email)
@@ -75,6 +78,8 @@ async def both(storage: Storage) -> Storage:
         await transaction.save_verdict_rules(VerdictRules(scanner_agents=("globex",)))
         await transaction.save_receipt(receipt(holder="Globex"), answer=[b"to Globex"])
         await transaction.save_campaigns([campaign(2, external_id="theirs")])
+        await transaction.save_erasure_secret(b"of Globex")
+        await transaction.save_erased_addresses([ERASED])
     return storage
 
 
@@ -144,6 +149,14 @@ QUESTIONS: dict[str, list[Question]] = {
     "held_invitations": [lambda reading: reading.held_invitations("Globex")],
     "verdict_rules": [lambda reading: reading.verdict_rules()],
     "temporary_passwords": [lambda reading: reading.temporary_passwords(ONLY_THEIRS.id)],
+    "recipients_of_employees": [lambda reading: reading.recipients_of_employees([OURS.id, ONLY_THEIRS.id])],
+    "untied_recipients": [
+        lambda reading: reading.untied_recipients(external_ids=["E1", "E2"], email_keys=TARGETED)
+    ],
+    "employees_archived_before": [lambda reading: reading.employees_archived_before(LONG_AFTER, limit=9)],
+    "count_employees_archived_before": [lambda reading: reading.count_employees_archived_before(LONG_AFTER)],
+    "erasure_secret": [lambda reading: reading.erasure_secret()],
+    "erased_addresses": [lambda reading: reading.erased_addresses([AddressMark("Globex")])],
 }
 
 
@@ -211,6 +224,10 @@ async def test_writes_to_one_company_leave_the_same_ids_of_another_alone(both: S
         await transaction.save_receipt(receipt(), answer=[b"changed"])
         await transaction.purge_receipts(at=NOW + timedelta(days=9), at_most=9)
         await transaction.forget_receipt(receipt().id)
+        await transaction.save_erasure_secret(b"of Acme")
+        await transaction.save_erased_addresses([attrs.evolve(ERASED, until=LONG_AFTER)])
+        await transaction.remove_employees([OURS.id, ONLY_THEIRS.id])
+        await transaction.forget_answers()
 
     assert _untouched() == await _seen_by_globex(both)
 
@@ -226,6 +243,8 @@ def _untouched() -> list[object]:
         ["Campaign 2", "Campaign of Globex"],
         receipt(holder="Globex"),
         b"to Globex",
+        b"of Globex",
+        [ERASED],
     ]
 
 
@@ -243,4 +262,6 @@ async def _seen_by_globex(storage: Storage) -> list[object]:
             [found.name for found in campaigns],
             await reading.receipt(receipt().id),
             await _joined(reading.kept_answer(receipt().id)),
+            await reading.erasure_secret(),
+            await reading.erased_addresses([ERASED.mark]),
         ]

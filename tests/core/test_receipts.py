@@ -18,6 +18,7 @@ from awareness_core.receipts import (
     ReceiptId,
     Stage,
     claim,
+    forgotten,
     is_answered,
 )
 from tests.core.strategies import NOW
@@ -73,8 +74,10 @@ def test_another_request_under_the_same_key_is_never_answered_with_the_first_one
     kept: Receipt, other: bytes, now: object
 ) -> None:
     assume(other != kept.fingerprint)
+    # What the first one asked is not known any more once somebody was erased.
+    refusal = Conflict if kept.stage is Stage.FORGOTTEN else IdempotencyKeyReused
 
-    assert _verdict(kept, other, now) in {False, IdempotencyKeyReused}
+    assert _verdict(kept, other, now) in {False, refusal}
 
 
 @given(receipts(), moments)
@@ -83,6 +86,16 @@ def test_what_may_have_been_written_is_never_begun_again_within_the_day(kept: Re
     assume(now < kept.expires_at)  # type: ignore[operator]
 
     assert False is not _verdict(kept, kept.fingerprint, now)
+
+
+@given(receipts(), fingerprints, moments)
+def test_what_was_asked_before_somebody_was_erased_is_neither_answered_nor_begun_again_within_the_day(
+    kept: Receipt, asked: bytes, now: object
+) -> None:
+    left = forgotten(kept)
+
+    assert b"" == left.fingerprint
+    assert (Conflict if now < NOW + LIFETIME else False) == _verdict(left, asked, now)  # type: ignore[operator]
 
 
 def test_what_somebody_carries_out_is_refused_until_their_lease_ends_and_then_free() -> None:

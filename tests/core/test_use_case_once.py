@@ -21,10 +21,12 @@ from awareness_core.errors import (
 )
 from awareness_core.ports import Delivery, EmployeeQuery, InvitationLetter, Ports
 from awareness_core.receipts import LEASE, LIFETIME, MAILING_LEASE, PURGED_AT_ONCE, ReceiptId
+from awareness_core.use_cases.erase import erase
 from awareness_core.use_cases.invite import invite
 from awareness_core.use_cases.once import AnsweredBefore, kept_answer, once
 from awareness_core.use_cases.provision import provision
 from awareness_memory import MemoryMailer
+from tests.core.strategies import NOW, PERSON
 from tests.core.test_use_case_provision import RECORD
 from tests.core.worlds import (
     NOBODYS,
@@ -370,6 +372,51 @@ def test_old_receipts_are_removed_by_new_ones_some_at_a_time() -> None:
         return left
 
     assert [5, 0] == run(story())
+
+
+def test_an_answer_is_destroyed_when_somebody_is_erased_and_the_request_not_carried_out_again() -> None:
+    async def story() -> tuple[object, int, list[bytes]]:
+        world = await settled_world()
+        await _carry_out(world)
+        (hired,) = await people_of(world)
+        await erase(world, OURS, hired.id)
+        kept = [part async for part in kept_answer(world, OURS, NAME)]
+        return await _refusal(_carry_out(world)), len(await people_of(world)), kept
+
+    assert (Conflict, 0, []) == run(story())
+
+
+def test_a_request_under_way_when_somebody_is_erased_ends_well_and_its_answer_is_not_kept() -> None:
+    """It may have read of them before: in a dry run nothing else stands between reading and answering."""
+
+    async def story() -> tuple[list[bytes], object, list[bytes]]:
+        world = await settled_world([PERSON])
+
+        async def preview_and_erase(ports: Ports) -> None:
+            await provision(ports, OURS, [RECORD], dry_run=True)
+            await meanwhile(erase(world, OURS, PERSON.id))
+
+        answer = await _carry_out(world, preview_and_erase)
+        kept = [part async for part in kept_answer(world, OURS, NAME)]
+        return answer, await _refusal(_carry_out(world)), kept
+
+    assert ([b"new"], Conflict, []) == run(story())
+
+
+def test_an_answer_is_not_kept_when_somebody_was_erased_while_mail_was_out() -> None:
+    async def story() -> tuple[list[bytes], object, list[bytes], object]:
+        world = await settled_world([PERSON])
+
+        async def erase_one(_: Sequence[InvitationLetter]) -> None:
+            await meanwhile(erase(world, OURS, PERSON.id))
+
+        ports = attrs.evolve(world, mailer=_LookingMailer(erase_one))
+        answer = await _carry_out(world, _hire_and_invite, ports=ports)
+        kept = [part async for part in kept_answer(world, OURS, NAME)]
+        (hired,) = await people_of(world)
+        return answer, await _refusal(_carry_out(world)), kept, hired.invitation.last_sent_at
+
+    assert ([b"new"], Conflict, [], NOW) == run(story())
 
 
 class _LookingMailer(MemoryMailer):

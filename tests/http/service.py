@@ -31,6 +31,7 @@ NOW: Final = datetime(2026, 3, 31, 8, 0, tzinfo=UTC)
 BUILT_SCOPES: Final = (
     KeyScope.WRITE_EMPLOYEES,
     KeyScope.READ_EMPLOYEES,
+    KeyScope.ERASE_EMPLOYEES,
     KeyScope.READ_RESULTS,
     KeyScope.WRITE_RESULTS,
 )

@@ -9,7 +9,7 @@ import pytest
 
 from awareness_core.api_keys import PublicId, Scope, mint_key, spell_key
 from awareness_core.use_cases.issue_api_key import issue_api_key
-from tests.http.service import Answer, Service
+from tests.http.service import BUILT_SCOPES, Answer, Service
 
 pytestmark = pytest.mark.anyio
 
@@ -27,7 +27,7 @@ async def test_the_access_check_tells_whose_key_it_is_and_what_it_may_do(stored:
     assert ["ok", "entreprise_id", "scopes", "api_key_id"] == list(answer.json)
     assert answer.json["ok"] is True
     assert answer.json["entreprise_id"] == stored.acme.id
-    assert ["read:employees", "read:results", "write:employees", "write:results"] == answer.json["scopes"]
+    assert sorted(scope.value for scope in BUILT_SCOPES) == answer.json["scopes"]
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "bEaReR"])
@@ -125,6 +125,7 @@ async def test_the_scope_is_asked_for_before_the_body_is_read(service: Service) 
         ("POST", "/api/v1/employees", Scope.WRITE_EMPLOYEES),
         ("POST", "/api/v1/employees/invite-bulk", Scope.WRITE_EMPLOYEES),
         ("POST", "/api/v1/employees/x/deactivate", Scope.WRITE_EMPLOYEES),
+        ("DELETE", "/api/v1/employees/x", Scope.ERASE_EMPLOYEES),
         ("GET", "/api/v1/employees", Scope.READ_EMPLOYEES),
         ("GET", "/api/v1/employees/x", Scope.READ_EMPLOYEES),
         ("GET", "/api/v1/campaigns", Scope.READ_RESULTS),

@@ -18,6 +18,7 @@ NOBODY = "01950000-0000-7000-8000-000000000000"
 ROUTES: Final[Mapping[str, Callable[[Service, str], Awaitable[Answer]]]] = {
     "read": lambda service, name: service.get(f"/api/v1/employees/{name}"),
     "deactivate": lambda service, name: service.post(f"/api/v1/employees/{name}/deactivate"),
+    "erase": lambda service, name: service.call("DELETE", f"/api/v1/employees/{name}"),
     "invite": lambda service, name: service.post("/api/v1/employees/invite-bulk", {"employee_ids": [name]}),
     "invite with force": lambda service, name: service.post(
         "/api/v1/employees/invite-bulk", {"employee_ids": [name, name], "force": True}

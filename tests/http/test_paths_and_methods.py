@@ -132,8 +132,8 @@ async def test_options_of_a_path_with_an_id_and_of_the_whole_server(service: Ser
     person = await service.call("OPTIONS", "/api/v1/employees/x", key=None)
     everything = await service.call("OPTIONS", "*", key=None)
 
-    assert (204, "GET, HEAD, OPTIONS") == (person.status, person.headers["allow"])
-    assert (204, "GET, HEAD, OPTIONS, POST") == (everything.status, everything.headers["allow"])
+    assert (204, "DELETE, GET, HEAD, OPTIONS") == (person.status, person.headers["allow"])
+    assert (204, "DELETE, GET, HEAD, OPTIONS, POST") == (everything.status, everything.headers["allow"])
 
 
 async def test_options_of_an_unknown_path_is_not_found(service: Service) -> None:

@@ -62,6 +62,7 @@ async def test_results_are_taken_in_and_sent_again_change_nothing(stored: Servic
         "nouveaux": 2,
         "deja_connus": 1,
         "failed": 0,
+        "effaces": 0,
     }
     assert (again.json["ok"], again.json["summary"]["nouveaux"], again.json["summary"]["deja_connus"]) == (
         True,

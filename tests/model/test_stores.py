@@ -40,17 +40,22 @@ from awareness_core.employees import (
     log_in_first,
 )
 from awareness_core.errors import Conflict
-from awareness_core.kpis import Funnel
+from awareness_core.kpis import Funnel, Step
 from awareness_core.outbox import LEASE, decided
 from awareness_core.pages import PageRequest
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.periods import Period
 from awareness_core.ports import EmployeeQuery, Ports
 from awareness_core.receipts import ReceiptId
+from awareness_core.recipients import Recipient
+from awareness_core.results_check import RawEvent, check_event
+from awareness_core.results_plan import Line
 from awareness_core.sectors import Sector, SectorId, SectorReference
 from awareness_core.tenants import CompanyId
 from awareness_core.use_cases.deactivate import deactivate
 from awareness_core.use_cases.deliver_pending import deliver_pending
+from awareness_core.use_cases.erase import erase
+from awareness_core.use_cases.import_results import import_results
 from awareness_core.use_cases.invite import invite
 from awareness_core.use_cases.issue_api_key import issue_api_key
 from awareness_core.use_cases.once import AnsweredBefore, kept_answer, once
@@ -59,6 +64,7 @@ from awareness_core.use_cases.record_first_login import record_first_login
 from awareness_core.use_cases.synchronise import synchronise
 from awareness_sql.migration import migrate
 from tests.contracts.postgres_database import PlacedDatabase
+from tests.core.tellings import SPRING, Told
 from tests.model.payloads import KeptResults, ListedPayload, SpeltLine
 from tests.model.worlds import BEGINNING, COMPANIES, Worlds
 
@@ -469,6 +475,21 @@ class StoresAgree(RuleBasedStateMachine):
     def deactivate(self, company: CompanyId, of: CompanyId, choice: int) -> None:
         for person in self._chosen(of, choice):
             self.worlds.tell(lambda ports, person=person: deactivate(ports, company, person.id))  # type: ignore[misc]
+
+    @rule(company=companies, of=companies, choice=choices)
+    def erase(self, company: CompanyId, of: CompanyId, choice: int) -> None:
+        for person in self._chosen(of, choice):
+            self.worlds.tell(lambda ports, person=person: erase(ports, company, person.id))  # type: ignore[misc]
+
+    @rule(company=companies, targeted=st.lists(emails, max_size=3), acting=st.none() | emails)
+    def import_results(
+        self, company: CompanyId, targeted: list[EmailAddress], acting: EmailAddress | None
+    ) -> None:
+        told: list[Line] = [Recipient(email=email) for email in targeted]
+        if acting is not None:
+            raw = RawEvent(email=acting.text, step=Step.CLICKED, at=BEGINNING.isoformat())
+            told.append(check_event(raw, names={}))
+        self.worlds.tell(lambda ports: import_results(ports, company, Told(SPRING, [told])))
 
     @rule(company=companies, choice=choices)
     def log_in_first(self, company: CompanyId, choice: int) -> None:

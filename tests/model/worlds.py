@@ -143,7 +143,19 @@ async def _contents(ports: Ports, company_id: CompanyId) -> dict[str, object]:
                 [person.email.key for person in people]
             ),
             "campaigns": await reading.list_campaigns(CampaignQuery(period=ALWAYS)),
+            "results": await _results(reading),
+            "archived": await reading.employees_archived_before(ALWAYS.end, limit=2),
+            "archived count": await reading.count_employees_archived_before(ALWAYS.end),
         }
+
+
+async def _results(reading: Reading) -> list[object]:
+    found: list[object] = []
+    for campaign in (await reading.list_campaigns(CampaignQuery(period=ALWAYS))).items:
+        people = await reading.recipients_after(campaign.id, None, limit=100)
+        events = await reading.events(campaign.id, recipients=[one.email.key for one in people])
+        found.append((people, {event.key: event for event in events}))
+    return found
 
 
 async def _keys(ports: Ports) -> list[ApiKey]:

@@ -26,7 +26,13 @@ from awareness_http.paths import PathTable
 from awareness_http.routes.access import ping
 from awareness_http.routes.campaigns import list_results, read_campaign, read_recipients
 from awareness_http.routes.docs import docs_routes
-from awareness_http.routes.employees import deactivate_person, list_people, provision_one, read_person
+from awareness_http.routes.employees import (
+    deactivate_person,
+    erase_person,
+    list_people,
+    provision_one,
+    read_person,
+)
 from awareness_http.routes.health import health_routes
 from awareness_http.routes.invitations import invite_many
 from awareness_http.routes.notices import notice_routes
@@ -43,6 +49,7 @@ _API_ROUTES: Final = (
     list_people,
     read_person,
     deactivate_person,
+    erase_person,
     synchronise_people,
     list_results,
     read_campaign,

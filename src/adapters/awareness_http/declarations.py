@@ -24,7 +24,8 @@ REFUSALS: Final[Mapping[int, str]] = {
     404: "`NOT_FOUND`: there is no such thing in the key's own company.",
     408: "`REQUEST_TIMEOUT`: nothing of the body arrived for 10 seconds.",
     409: "`CONFLICT`: other requests kept changing the same people, and nothing was written; or an earlier request "
-    "with the same `Idempotency-Key` is under way, then with `Retry-After`, or was interrupted. In a sync also "
+    "with the same `Idempotency-Key` is under way, then with `Retry-After`, or was interrupted, or its answer went "
+    "with somebody who was erased. In a sync also "
     "`MASS_DEACTIVATION_BLOCKED`, with `planned_deactivations` and `summary`.",
     413: "`PAYLOAD_TOO_LARGE`: the body is larger than 1 MiB; for a sync or an import, than 64 MiB of JSON or 512 MiB "
     "of lines.",
@@ -66,7 +67,7 @@ def declare(
     as_csv: bool = False,
     signed_by: str | None = None,
 ) -> dict[str, Any]:
-    """Keyword arguments for `litestar.get` and `litestar.post`.
+    """Keyword arguments for `litestar.get`, `litestar.post` and `litestar.delete`.
 
     `answer` is an example of what a 200 holds, which `meaning` describes; `bodies` are examples of what a route with a
     body takes, each under what it does. `bulk` is the type of a body that the route reads by itself, as it arrives, in

@@ -48,7 +48,7 @@ from awareness_http.unread_bodies import unread_body
 
 _API: Final = b"/api/"
 _NO_WEBSOCKETS: Final[WebSocketCloseEvent] = {"type": "websocket.close", "code": 1000, "reason": None}
-_ANY_METHOD: Final = "GET, HEAD, OPTIONS, POST"
+_ANY_METHOD: Final = "DELETE, GET, HEAD, OPTIONS, POST"
 
 
 @attrs.frozen(kw_only=True)

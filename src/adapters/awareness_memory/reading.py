@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
+from awareness_core.anonymity import AddressMark, ErasedAddress
 from awareness_core.campaign_events import Event, EventKey
 from awareness_core.campaigns import Campaign, CampaignId, CampaignQuery
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Employee, EmployeeId, access, search_text
+from awareness_core.erasure_ports import CampaignRecipient
 from awareness_core.errors import NotFound
 from awareness_core.kpis import ReportTimes
 from awareness_core.outbox import PendingInvitation
@@ -200,6 +202,40 @@ class MemoryReading:
         """See `Reading`."""
         return DEFAULT_RULES if self._state is None else self._state.verdict_rules
 
+    async def recipients_of_employees(
+        self, employee_ids: Collection[EmployeeId]
+    ) -> Sequence[CampaignRecipient]:
+        """See `ErasureReading`."""
+        return [one for one in self._all_recipients() if one.recipient.employee_id in employee_ids]
+
+    async def untied_recipients(
+        self, *, external_ids: Collection[str], email_keys: Collection[EmailKey]
+    ) -> Sequence[CampaignRecipient]:
+        """See `ErasureReading`."""
+        return [
+            one
+            for one in self._all_recipients()
+            if one.recipient.employee_id is None
+            and (one.recipient.email.key in email_keys or one.recipient.external_id in external_ids)
+        ]
+
+    async def employees_archived_before(self, moment: datetime, *, limit: int) -> Sequence[Employee]:
+        """See `ErasureReading`."""
+        return sorted(self._archived_before(moment), key=lambda person: person.id)[:limit]
+
+    async def count_employees_archived_before(self, moment: datetime) -> int:
+        """See `ErasureReading`."""
+        return len(self._archived_before(moment))
+
+    async def erasure_secret(self) -> bytes | None:
+        """See `ErasureReading`."""
+        return None if self._state is None else self._state.erasure_secret
+
+    async def erased_addresses(self, marks: Collection[AddressMark]) -> Sequence[ErasedAddress]:
+        """See `ErasureReading`."""
+        known = {} if self._state is None else self._state.erased_addresses
+        return [known[mark] for mark in set(marks) if mark in known]
+
     async def temporary_passwords(self, employee_id: EmployeeId) -> Sequence[TemporaryPassword]:
         """See `Reading`. Of two made in the same millisecond the greater digest comes first."""
         kept = () if self._state is None else self._state.passwords.get(employee_id, ())
@@ -230,6 +266,19 @@ class MemoryReading:
 
     def _pending(self) -> Iterable[PendingInvitation]:
         return () if self._state is None else self._state.pending.values()
+
+    def _all_recipients(self) -> Iterable[CampaignRecipient]:
+        results = {} if self._state is None else self._state.results
+        for campaign_id, known in results.items():
+            for recipient in known.recipients.values():
+                yield CampaignRecipient(campaign_id=campaign_id, recipient=recipient)
+
+    def _archived_before(self, moment: datetime) -> list[Employee]:
+        return [
+            person
+            for person in self._people()
+            if not person.is_active and person.archived_at is not None and person.archived_at < moment
+        ]
 
     def _people(self) -> Iterable[Employee]:
         return () if self._state is None else self._state.employees.values()

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import attrs
 
+from awareness_core.anonymity import AddressMark, ErasedAddress
 from awareness_core.campaign_events import Event, EventKey, place_of
 from awareness_core.campaigns import Campaign, CampaignId
 from awareness_core.emails import EmailKey
@@ -65,6 +66,8 @@ class CompanyState:
     results: Mapping[CampaignId, CampaignResults] = attrs.field(factory=dict)
     verdict_rules: VerdictRules = DEFAULT_RULES
     pending: Mapping[EmployeeId, PendingInvitation] = attrs.field(factory=dict)
+    erasure_secret: bytes | None = attrs.field(default=None, repr=False)
+    erased_addresses: Mapping[AddressMark, ErasedAddress] = attrs.field(factory=dict)
 
 
 def with_sectors(state: CompanyState, sectors: Sequence[Sector]) -> CompanyState:
@@ -134,7 +137,7 @@ def with_results(state: CompanyState, campaign_id: CampaignId, changes: ResultCh
     """`state` after these changes. Raises `ConstraintViolated` when there is no such campaign."""
     if campaign_id not in state.campaigns:
         raise ConstraintViolated("Results are for a campaign that does not exist.")
-    known = state.results.get(campaign_id, NO_RESULTS)
+    known = _less(state.results.get(campaign_id, NO_RESULTS), changes)
     events, events_of, events_at = dict(known.events), dict(known.events_of), dict(known.events_at)
     for event in changes.new_events:
         events_of[event.recipient] = (*events_of.get(event.recipient, ()), event.key)
@@ -162,6 +165,46 @@ def without(
     if not kept.keys() & employee_ids:
         return kept
     return {owner: value for owner, value in kept.items() if owner not in employee_ids}
+
+
+def without_employees(state: CompanyState, employee_ids: Collection[EmployeeId]) -> CompanyState:
+    """`state` less these people, their passwords and their pending invitations."""
+    gone = state.employees.keys() & employee_ids
+    register = _Register(state)
+    for employee_id in gone:
+        register.strike_out(employee_id)
+    return attrs.evolve(
+        state,
+        employees=register.employees,
+        people_of=register.people_of,
+        holders=register.holders,
+        by_external_id=register.by_external_id,
+        by_fingerprint={name: owner for name, owner in state.by_fingerprint.items() if owner not in gone},
+        passwords=without(state.passwords, gone),
+        pending=without(state.pending, gone),
+    )
+
+
+def _less(known: CampaignResults, changes: ResultChanges) -> CampaignResults:
+    """`known` without what is gone."""
+    if not (changes.gone_events or changes.gone_recipients):
+        return known
+    events, events_of, events_at = dict(known.events), dict(known.events_of), dict(known.events_at)
+    for key in changes.gone_events:
+        event = events.pop(key, None)
+        if event is None:
+            continue
+        events_of[event.recipient] = tuple(one for one in events_of[event.recipient] if one != key)
+        if (place := place_of(event)) is not None:
+            events_at[place] = events_at[place] - {key}
+    recipients = {key: one for key, one in known.recipients.items() if key not in changes.gone_recipients}
+    # An empty set would still say who had been there.
+    return CampaignResults(
+        recipients=recipients,
+        events=events,
+        events_of={who: keys for who, keys in events_of.items() if keys},
+        events_at={place: keys for place, keys in events_at.items() if keys},
+    )
 
 
 class _Register:

@@ -7,13 +7,14 @@ from datetime import datetime
 
 import attrs
 
+from awareness_core.anonymity import ErasedAddress
 from awareness_core.campaigns import Campaign, CampaignId
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Employee, EmployeeChange, EmployeeId
 from awareness_core.errors import ConstraintViolated, NotFound
 from awareness_core.outbox import PendingInvitation
 from awareness_core.passwords import TemporaryPassword
-from awareness_core.receipts import Receipt, ReceiptId
+from awareness_core.receipts import Receipt, ReceiptId, forgotten
 from awareness_core.results_plan import ResultChanges
 from awareness_core.sectors import Sector
 from awareness_core.tenants import CompanyId
@@ -27,6 +28,7 @@ from awareness_memory.state import (
     with_results,
     with_sectors,
     without,
+    without_employees,
 )
 
 
@@ -159,6 +161,30 @@ class MemoryTransaction(MemoryReading):
         oldest = sorted(expired, key=lambda receipt: (receipt.expires_at, receipt.id))[:at_most]
         self._forget_receipts({receipt.id for receipt in oldest})
         return len(oldest)
+
+    async def remove_employees(self, employee_ids: Collection[EmployeeId]) -> None:
+        """See `ErasureTransaction`."""
+        await self._claim_addresses()
+        self._state = without_employees(self._existing(), set(employee_ids))
+
+    async def save_erasure_secret(self, secret: bytes) -> None:
+        """See `ErasureTransaction`."""
+        state = self._existing()
+        if state.erasure_secret is not None:
+            raise ConstraintViolated("The company has a secret already.")
+        self._state = attrs.evolve(state, erasure_secret=secret)
+
+    async def save_erased_addresses(self, erased: Collection[ErasedAddress]) -> None:
+        """See `ErasureTransaction`."""
+        state = self._existing()
+        known = {**state.erased_addresses, **{one.mark: one for one in erased}}
+        self._state = attrs.evolve(state, erased_addresses=known)
+
+    async def forget_answers(self) -> None:
+        """See `ErasureTransaction`."""
+        state = self._existing()
+        kept = {name: (forgotten(receipt), ()) for name, (receipt, _) in state.receipts.items()}
+        self._state = attrs.evolve(state, receipts=kept)
 
     def _forget_receipts(self, receipt_ids: Collection[ReceiptId]) -> None:
         state = self._existing()

@@ -48,6 +48,12 @@ class Connection(Protocol):
     def all_or_nothing(self) -> AbstractAsyncContextManager[None]:
         """What the block writes is undone when it raises, and only that."""
 
+    def leave_no_trace(self) -> None:
+        """What this transaction removes shall not be in the database's files either, once it is committed.
+
+        A database that keeps what was removed until its own cleaning comes round does nothing here.
+        """
+
 
 class Database(Protocol):
     """A database that many tasks use at the same time.

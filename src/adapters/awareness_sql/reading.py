@@ -21,6 +21,7 @@ from awareness_core.records import Glance, UnchangedPerson
 from awareness_core.sectors import Sector
 from awareness_core.tenants import Company
 from awareness_sql.access_rows import COMPANY_COLUMNS, company_from_row
+from awareness_sql.erasure_reading import SqlErasureReading
 from awareness_sql.listings import (
     SSO_DOMAINS,
     campaign_filters,
@@ -34,7 +35,6 @@ from awareness_sql.listings import (
 from awareness_sql.one_of import KEYS, OneOf
 from awareness_sql.receipt_rows import RECEIPT_COLUMNS, receipt_from_row
 from awareness_sql.result_rows import campaign_from_row
-from awareness_sql.results import SqlResults
 from awareness_sql.rows import (
     EMPLOYEE_COLUMNS,
     PASSWORD_COLUMNS,
@@ -100,7 +100,7 @@ _PART = select(receipt_parts.c.content).where(
 )
 
 
-class SqlReading(SqlResults):
+class SqlReading(SqlErasureReading):
     """A `Reading` through one connection."""
 
     async def company(self) -> Company:

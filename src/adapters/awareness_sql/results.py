@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import Table, Update, bindparam, func, insert, select, update
+from sqlalchemy import Delete, Table, Update, bindparam, delete, func, insert, select, update
 
 from awareness_core.campaign_events import Event, EventKey
 from awareness_core.campaigns import Campaign, CampaignId
@@ -43,6 +43,15 @@ def _rewrite(table: Table, key: str) -> Update:
     )
 
 
+def _removal(table: Table, key: str) -> Delete:
+    """One row of one campaign."""
+    return delete(table).where(
+        table.c.campaign_id == bindparam("campaign_id"), table.c[key] == bindparam(key)
+    )
+
+
+GONE_RECIPIENT = _removal(recipients, "email_key")
+GONE_EVENT = _removal(campaign_events, "key")
 NEW_RECIPIENT = insert(recipients)
 CHANGED_RECIPIENT = _rewrite(recipients, "email_key")
 NEW_EVENT = insert(campaign_events)

@@ -29,7 +29,7 @@ from sqlalchemy import (
     literal_column,
 )
 
-SCHEMA_VERSION = "0010"
+SCHEMA_VERSION = "0011"
 """The migration that leads here."""
 
 metadata = MetaData(
@@ -216,6 +216,21 @@ recipients = Table(
     Index(None, "company_id", "employee_id"),
 )
 
+
+def _index_of_untied(name: str, column: Column[str], condition: ColumnElement[bool]) -> None:
+    """Of recipients tied to nobody, who are few where results are told of people in the directory."""
+    Index(name, recipients.c.company_id, column, sqlite_where=condition, postgresql_where=condition)
+
+
+_index_of_untied(
+    "recipients_untied_email_key_idx", recipients.c.email_key, recipients.c.employee_id.is_(None)
+)
+_index_of_untied(
+    "recipients_untied_external_id_idx",
+    recipients.c.external_id,
+    and_(recipients.c.employee_id.is_(None), recipients.c.external_id.is_not(None)),
+)
+
 campaign_events = Table(
     "campaign_events",
     metadata,
@@ -245,6 +260,21 @@ verdict_rules = Table(
     Column("burst", BigInteger, nullable=False),
     Column("burst_window", BigInteger, nullable=False),
     Column("scanner_agents", Text, nullable=False),
+)
+
+erasure_secrets = Table(
+    "erasure_secrets",
+    metadata,
+    Column("company_id", _KEY, ForeignKey("companies.id"), primary_key=True),
+    Column("secret", LargeBinary, nullable=False),
+)
+
+erased_addresses = Table(
+    "erased_addresses",
+    metadata,
+    Column("company_id", _KEY, ForeignKey("companies.id"), primary_key=True),
+    Column("mark", _KEY, primary_key=True),
+    Column("until", BigInteger, nullable=False),
 )
 
 receipts = Table(

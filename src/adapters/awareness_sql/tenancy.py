@@ -67,6 +67,10 @@ class Tenant:
         """See `Connection.all_or_nothing`."""
         return self._connection.all_or_nothing()
 
+    def leave_no_trace(self) -> None:
+        """See `Connection.leave_no_trace`."""
+        self._connection.leave_no_trace()
+
     async def _fetch_keys(
         self,
         statement: Statement,

@@ -20,11 +20,18 @@ from awareness_core.receipts import Receipt, ReceiptId
 from awareness_core.results_plan import ResultChanges
 from awareness_core.sectors import Sector
 from awareness_core.verdict_rules import VerdictRules
+from awareness_sql.erasure_writing import SqlErasureWriting
 from awareness_sql.one_of import KEYS, OneOf
-from awareness_sql.reading import SqlReading
 from awareness_sql.receipt_rows import receipt_row
 from awareness_sql.result_rows import campaign_row, event_row, recipient_row, rules_row
-from awareness_sql.results import CHANGED_EVENT, CHANGED_RECIPIENT, NEW_EVENT, NEW_RECIPIENT
+from awareness_sql.results import (
+    CHANGED_EVENT,
+    CHANGED_RECIPIENT,
+    GONE_EVENT,
+    GONE_RECIPIENT,
+    NEW_EVENT,
+    NEW_RECIPIENT,
+)
 from awareness_sql.rows import (
     Row,
     RowValues,
@@ -102,7 +109,7 @@ _EXPIRED = (
 )
 
 
-class SqlTransaction(SqlReading):
+class SqlTransaction(SqlErasureWriting):
     """A `Transaction` through one connection."""
 
     async def apply(self, *, changes: Sequence[EmployeeChange], sectors: Sequence[Sector] = ()) -> None:
@@ -171,6 +178,13 @@ class SqlTransaction(SqlReading):
     async def save_results(self, campaign_id: CampaignId, changes: ResultChanges) -> None:
         """See `Transaction`."""
         async with self._tenant.all_or_nothing():
+            await self._tenant.run_many(
+                GONE_RECIPIENT,
+                ({"campaign_id": campaign_id, "email_key": key} for key in changes.gone_recipients),
+            )
+            await self._tenant.run_many(
+                GONE_EVENT, ({"campaign_id": campaign_id, "key": key} for key in changes.gone_events)
+            )
             await self._tenant.run_many(
                 NEW_RECIPIENT, (recipient_row(campaign_id, one) for one in changes.new_recipients)
             )

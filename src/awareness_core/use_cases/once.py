@@ -30,6 +30,7 @@ from awareness_core.receipts import (
     ReceiptId,
     Stage,
     claim,
+    forgotten,
     is_answered,
 )
 from awareness_core.tenants import CompanyId
@@ -90,6 +91,7 @@ class Once:
         self._open = contextlib.AsyncExitStack()
         self._transaction: Transaction | None = None
         self._holds_writes = False
+        self._may_keep_answer = True
         self._is_undone = False
         self._is_in_block = False
         self.ports = attrs.evolve(ports, store=_StoreOfOne(self, ports.store), mailer=_MailerOfOne(self))
@@ -103,8 +105,12 @@ class Once:
         if self._is_undone:
             raise Conflict("Part of the request was undone, so nothing of it was written. Send it again.")
         transaction = await self._opened()
-        settled = attrs.evolve(self._mine(), stage=Stage.ANSWERED)
-        await transaction.save_receipt(settled, answer=answer)
+        if self._may_keep_answer:
+            settled = attrs.evolve(self._mine(), stage=Stage.ANSWERED)
+            await transaction.save_receipt(settled, answer=answer)
+        else:
+            settled = forgotten(self._mine())
+            await transaction.save_receipt(settled)
         await self._commit(settled)
 
     async def give_up(self, error: Exception | None) -> None:
@@ -170,7 +176,7 @@ class Once:
         under_way = attrs.evolve(
             self._mine(), stage=Stage.UNDER_WAY, lease_until=self._world.clock.now() + MAILING_LEASE
         )
-        await transaction.save_receipt(under_way)
+        await transaction.save_receipt(under_way if self._may_keep_answer else forgotten(under_way))
         await self._commit(under_way)
         return await self._world.mailer.send_invitations(letters)
 
@@ -211,7 +217,11 @@ class Once:
 
     async def _is_ours(self, transaction: Transaction) -> bool:
         kept = await transaction.receipt(self._receipt_id)
-        return kept is not None and kept.holder == self._mine().holder
+        if kept is None or kept.holder != self._mine().holder:
+            return False
+        # What was read before somebody was erased may be part of the answer.
+        self._may_keep_answer = kept.stage is not Stage.FORGOTTEN
+        return True
 
     async def _commit(self, receipt: Receipt) -> None:
         self._transaction, self._holds_writes = None, False

@@ -39,7 +39,7 @@ class NoticeOutcome(enum.Enum):
     AWAITED = "awaited"
     """It is for a campaign that no poll has shown yet; one was asked for, and brings it if it is the company's."""
     IGNORED = "ignored"
-    """It tells nothing of anybody, or nothing that can be read."""
+    """It tells nothing of anybody, or of somebody erased, or nothing that can be read."""
 
 
 async def receive_notice(
@@ -84,6 +84,8 @@ async def _add(ports: Ports, source: Source, told_id: str, line: Line) -> Notice
         outcome = await take_in(
             ports, transaction, _OneLine(campaign=_as_it_is(campaign, external_id), line=line)
         )
+    if outcome.summary.erased:
+        return NoticeOutcome.IGNORED
     return NoticeOutcome.STORED if outcome.summary.new else NoticeOutcome.KNOWN
 
 

@@ -1,8 +1,8 @@
-"""People: created, updated and archived one at a time, and read back (reference 4.2; Choice: decisions/004)."""
+"""People: created, updated, archived and erased one at a time, and read back (reference 4.2; Choice: decisions/004)."""
 
 from __future__ import annotations
 
-from litestar import get, post
+from litestar import delete, get, post
 from litestar.params import FromPath, JSONBody
 from litestar.types import Scope
 from msgspec import UNSET
@@ -13,6 +13,7 @@ from awareness_core.invitations import InvitationResult, InvitationStatus, Reaso
 from awareness_core.sync_plan import SyncItem
 from awareness_core.sync_plan import SyncSummary as Summary
 from awareness_core.use_cases.deactivate import deactivate
+from awareness_core.use_cases.erase import erase
 from awareness_core.use_cases.invite import invite, preview_invitations
 from awareness_core.use_cases.provision import provision
 from awareness_core.use_cases.read_employees import get_employee, list_employees
@@ -22,10 +23,11 @@ from awareness_http.declarations import declare
 from awareness_http.json_bodies import json_body
 from awareness_http.paths import Nothing
 from awareness_http.wire.counting import spell_summary
-from awareness_http.wire.examples import DEACTIVATED, PEOPLE, PERSON, PROVISIONED, PROVISIONING_BODIES
+from awareness_http.wire.examples import DEACTIVATED, ERASED, PEOPLE, PERSON, PROVISIONED, PROVISIONING_BODIES
 from awareness_http.wire.people import (
     EmployeeAnswer,
     EmployeeFilters,
+    ErasureAnswer,
     read_filters,
     spell_employee,
     spell_employees,
@@ -138,6 +140,25 @@ async def deactivate_person(scope: Scope, employee_id: FromPath[str], data: JSON
     return json_answer(
         ProvisioningAnswer(ok=True, employee=spell_item(item, dry_run=False), summary=spell_summary(counted))
     )
+
+
+@delete(
+    "/api/v1/employees/{employee_id:str}",
+    **declare(
+        ERASED,
+        summary="Erase a person",
+        meaning="Nothing says any more who they were. What they did in campaigns stays, as nobody's.",
+        scope=KeyScope.ERASE_EMPLOYEES,
+        refusals=(404,),
+    ),
+    tags=["Employees"],
+    operation_id="eraseEmployee",
+)
+async def erase_person(scope: Scope, employee_id: FromPath[str]) -> Answer:
+    """Destroy one person's data, for good."""
+    call = call_of(scope)
+    await erase(call.ports, call.company_id, EmployeeId(employee_id))
+    return json_answer(ErasureAnswer(ok=True, id=employee_id))
 
 
 async def _invited(call: Call, item: SyncItem, *, dry_run: bool) -> InvitationResult:

@@ -13,7 +13,15 @@ from awareness_http.wire.access import AccessCheck
 from awareness_http.wire.counting import SyncSummary
 from awareness_http.wire.inviting import InvitationAnswer, InvitationItem, InvitationSummary, InviteBody, Mode
 from awareness_http.wire.pages import Pagination
-from awareness_http.wire.people import Acces, Employee, EmployeeAnswer, EmployeePage, Secteur, Statut
+from awareness_http.wire.people import (
+    Acces,
+    Employee,
+    EmployeeAnswer,
+    EmployeePage,
+    ErasureAnswer,
+    Secteur,
+    Statut,
+)
 from awareness_http.wire.provisioning import (
     EmployeeBody,
     EmployeeFields,
@@ -90,6 +98,8 @@ DEACTIVATED: Final = ProvisioningAnswer(
     ),
     summary=SyncSummary(received=1, created=0, updated=0, reactivated=0, deactivated=1, skipped=0, failed=0),
 )
+
+ERASED: Final = ErasureAnswer(ok=True, id=_CAMILLE)
 
 INVITE_BODIES: Final[Mapping[str, InviteBody]] = {
     "Everyone who awaits access": InviteBody(),
@@ -206,7 +216,7 @@ IMPORT_BODIES: Final[Mapping[str, ImportBody]] = {
 IMPORTED: Final = ImportAnswer(
     ok=False,
     campaign=_SPRING,
-    summary=ImportCounts(destinataires=2, evenements=1, nouveaux=1, deja_connus=0, failed=1),
+    summary=ImportCounts(destinataires=2, evenements=1, nouveaux=1, deja_connus=0, failed=1, effaces=0),
     errors=[
         LineError(
             index=1,

@@ -97,6 +97,14 @@ class EmployeeAnswer:
 
 
 @attrs.frozen(kw_only=True, slots=False)
+class ErasureAnswer:
+    """Somebody who is not there any more."""
+
+    ok: bool
+    id: Annotated[str, Meta(description="The id that was theirs; nothing has it from now on.")]
+
+
+@attrs.frozen(kw_only=True, slots=False)
 class EmployeePage:
     """One page of people, in the order of their creation."""
 

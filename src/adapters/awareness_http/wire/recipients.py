@@ -38,8 +38,10 @@ class EnvoiStatut(enum.Enum):
 class RecipientItem:
     """One recipient: the first moment of each step, null for one that they did not come to."""
 
-    employee_id: Annotated[str | None, Meta(description="null for somebody who is not in the directory.")]
-    email: str
+    employee_id: Annotated[
+        str | None, Meta(description="null for somebody who is not in the directory, or was erased.")
+    ]
+    email: Annotated[str | None, Meta(description="null for somebody who was erased.")]
     external_id: str | None
     secteur: Annotated[
         Secteur | None, Meta(description="Where they were when the campaign was told of them.")
@@ -136,7 +138,7 @@ def _spell(view: RecipientView) -> RecipientItem:
     delay = progress.report_delay
     return RecipientItem(
         employee_id=recipient.employee_id,
-        email=recipient.email.text,
+        email=None if recipient.is_erased else recipient.email.text,
         external_id=recipient.external_id,
         secteur=None if sector is None else Secteur(id=str(sector.id), nom=sector.name),
         statut_envoi=_statut_of(progress),

@@ -152,6 +152,10 @@ class ImportCounts:
     nouveaux: Annotated[int, Meta(description="Events that were not known.")]
     deja_connus: Annotated[int, Meta(description="Events that were, or were sent twice.")]
     failed: Annotated[int, Meta(description="Recipients and events that were left out.")]
+    effaces: Annotated[
+        int,
+        Meta(description="Recipients and events of people who were erased; they are counted nowhere else."),
+    ]
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -244,6 +248,7 @@ def spell_import(outcome: ImportOutcome, errors: Iterable[LineError]) -> ImportA
             nouveaux=counted.new,
             deja_connus=counted.known,
             failed=counted.failed,
+            effaces=counted.erased,
         ),
         errors=list(errors),
     )

@@ -97,6 +97,9 @@ class PostgresConnection:
         if not is_first:
             await self._driven(self._driver.execute("RELEASE part"))
 
+    def leave_no_trace(self) -> None:
+        """Nothing: removed rows are the server's to clean up, and its write-ahead log is its own."""
+
     async def _insert(self, ready: CompiledStatement, rows: Iterable[Parameters]) -> int:
         arguments = ready.arguments_of_each(rows)
         few = list(islice(arguments, _FEW))

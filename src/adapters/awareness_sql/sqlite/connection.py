@@ -30,6 +30,8 @@ class SqliteConnection:
         self._driver = driver
         self._path = path
         self._held_since = time.monotonic()
+        self.leaves_no_trace = False
+        """Whether somebody asked for that."""
 
     async def fetch(
         self, statement: Statement, parameters: Parameters, read: Callable[[Row], Value]
@@ -83,6 +85,10 @@ class SqliteConnection:
                 self._control("RELEASE part")
             raise
         self._control("RELEASE part")
+
+    def leave_no_trace(self) -> None:
+        """See `Connection`. In the file removed rows are overwritten anyway; the log is emptied after the commit."""
+        self.leaves_no_trace = True
 
     async def _let_others_run(self) -> None:
         if time.monotonic() - self._held_since > _LONGEST_HOLD:

@@ -48,6 +48,8 @@ class SqliteDatabase:
             if company_id is not None and not await connection.fetch(_COMPANY, {"id": company_id}, tuple):
                 raise NotFound("No such company.")
             yield connection
+            if connection.leaves_no_trace:
+                self._writer.empty_log_soon()
 
     async def require_writable(self) -> None:
         """See `Database`."""

@@ -70,11 +70,15 @@ class DatabaseFile:
                 )
 
     def connect_to_write(self) -> sqlite3.Connection:
-        """A connection that commits durably: write-ahead log, fsync at each commit, foreign keys enforced."""
+        """A connection that commits durably: write-ahead log, fsync at each commit, foreign keys enforced.
+
+        What it removes is overwritten, always: pages that an earlier write left free hold of people, too.
+        """
         return self._connect(
             "PRAGMA journal_mode = WAL",
             "PRAGMA synchronous = FULL",
             "PRAGMA foreign_keys = ON",
+            "PRAGMA secure_delete = ON",
             f"PRAGMA cache_size = -{_PAGES_KEPT}",
         )
 

@@ -20,10 +20,15 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 
 from awareness_core.errors import AwarenessError, StoreUnavailable
+from awareness_sql.engine import Value
 from awareness_sql.member import Member
 from awareness_sql.sqlite.file import DatabaseFile, Identity
 from awareness_sql.sqlite.patience import LONGEST_PAUSE, when_free
 from awareness_sql.sqlite.refusals import refuse
+
+_EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
+_LOG_ATTEMPTS = 50
+"""How often at most a reader in the way of emptying the log is waited for, when nobody else waits."""
 
 _LONGEST_BATCH = 0.02
 """Seconds after which a batch takes no further member."""
@@ -45,6 +50,7 @@ class GroupCommit:
         self._identity: Identity | None = None
         self._is_suspect = False
         self._thread: ThreadPoolExecutor | None = None
+        self._has_log_to_empty = False
 
     @contextlib.asynccontextmanager
     async def transaction(self) -> AsyncIterator[sqlite3.Connection]:
@@ -68,6 +74,13 @@ class GroupCommit:
         member.leave(succeeded=True)
         await member.committed()
 
+    def empty_log_soon(self) -> None:
+        """After the next commit leave nothing in the write-ahead log, where the pages of before still are.
+
+        While a reader needs them it is tried again, with each commit, too.
+        """
+        self._has_log_to_empty = True
+
     async def close(self) -> None:
         """Wait for what is being written, and let go of the connection, the file and the thread."""
         if self._task is not None and not self._task.done():
@@ -88,8 +101,16 @@ class GroupCommit:
         self._task = loop.create_task(self._serve())
 
     async def _serve(self) -> None:
-        while self._someone_waits():
-            await self._serve_batch()
+        attempts = 0
+        while self._someone_waits() or (self._has_log_to_empty and attempts < _LOG_ATTEMPTS):
+            if self._someone_waits():
+                await self._serve_batch()
+            elif self._driver is None:
+                return
+            else:
+                attempts += 1
+                await asyncio.sleep(LONGEST_PAUSE)
+                await self._empty_log(self._driver)
 
     async def _serve_batch(self) -> None:
         members: list[Member[sqlite3.Connection]] = []
@@ -102,6 +123,8 @@ class GroupCommit:
             # A commit after failures alone would write anew every page that they changed and then put back.
             wrote = bool(members) and driver.total_changes != changes_before
             await self._end(driver, "COMMIT" if members else "ROLLBACK", is_long=wrote)
+            if self._has_log_to_empty:
+                await self._empty_log(driver)
         except (sqlite3.Error, AwarenessError) as error:
             self._discard()
             for member in members:
@@ -169,19 +192,31 @@ class GroupCommit:
             driver.execute("RELEASE member")
         return False
 
+    async def _empty_log(self, driver: sqlite3.Connection) -> None:
+        try:
+            # Busy is an answer here, not an error.
+            is_busy, *_ = await self._in_thread(lambda: driver.execute(_EMPTY_LOG).fetchone())
+        except sqlite3.Error:
+            # What was committed is so all the same.
+            return
+        self._has_log_to_empty = bool(is_busy)
+
     async def _end(self, driver: sqlite3.Connection, how: str, *, is_long: bool) -> None:
-        if not is_long:
+        if is_long:
+            await self._in_thread(lambda: driver.execute(how))
+        else:
             # Nothing to make durable, so nothing to wait for.
             driver.execute(how)
-            return
+
+    async def _in_thread(self, work: Callable[[], Value]) -> Value:
         if self._thread is None:
             self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="awareness-commit")
-        work = self._thread.submit(driver.execute, how)
+        running = self._thread.submit(work)
         try:
-            await asyncio.wrap_future(work)
+            return await asyncio.wrap_future(running)
         except asyncio.CancelledError:
             # The connection is still in use, so it cannot be closed before the disk has answered.
-            wait([work])
+            wait([running])
             raise
 
     def _someone_waits(self) -> bool:

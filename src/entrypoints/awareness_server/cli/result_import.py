@@ -56,6 +56,7 @@ def _write_json(outcome: ImportOutcome, failures: Iterable[Failure]) -> None:
                 "new": counted.new,
                 "known": counted.known,
                 "failed": counted.failed,
+                "erased": counted.erased,
             },
             "errors": [
                 {"place": failure.place, "message": failure.message, "code": failure.code}
@@ -76,3 +77,5 @@ def _write(outcome: ImportOutcome, failures: list[Failure]) -> None:
         say(shown(f"left out: {failure.place}: {failure.message}"))
     if counted.failed:
         say(f"{count_of(counted.failed, 'line', 'lines')} left out; --json tells the first thousand")
+    if counted.erased:
+        say(f"{count_of(counted.erased, 'line', 'lines')} of people who were erased, left out")
