@@ -11,7 +11,7 @@ from cyclopts.validators import Number
 from awareness_core.pages import DEFAULT_LIMIT, MAX_LIMIT, MAX_PAGE
 from awareness_server.cli.output import AsJson
 
-app = App(name="employees", help="Import, list and invite people.")
+app = App(name="employees", help="Import, list, invite and erase people.")
 
 _Flag = Parameter(negative=(), show_default=False)
 
@@ -158,3 +158,30 @@ async def invite(
     return await invite_employees(
         company, ids, everyone=everyone, until_done=until_done, force=force, as_json=as_json
     )
+
+
+@app.command
+async def erase(
+    employee_id: str,
+    /,
+    *,
+    company: str,
+    yes: Annotated[bool, _Flag] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Erase a person for good: nothing says any more who they were, and every figure stays as it is.
+
+    Parameters
+    ----------
+    employee_id
+        The person's id, as `awareness employees list` shows it.
+    company
+        The company's id or name.
+    yes
+        Do it without asking; needed where there is no terminal.
+    as_json
+        Print JSON instead of text.
+    """
+    from awareness_server.cli.employee_erase import erase_employee
+
+    await erase_employee(employee_id, company=company, is_sure=yes, as_json=as_json)
