@@ -25,6 +25,13 @@ from awareness_core.kpis import ReportTimes
 from awareness_core.outbox import PendingInvitation
 from awareness_core.pages import Page, PageRequest
 from awareness_core.passwords import TemporaryPassword
+from awareness_core.portal_ports import (
+    CommonPasswords,
+    PasswordHasher,
+    PortalReading,
+    PortalWriting,
+    Visitors,
+)
 from awareness_core.quota import QuotaPolicy, QuotaUse
 from awareness_core.receipts import Receipt, ReceiptId
 from awareness_core.recipients import Recipient
@@ -111,7 +118,7 @@ class RosterEntry:
     email_key: EmailKey
 
 
-class Reading(ErasureReading, Protocol):
+class Reading(ErasureReading, PortalReading, Protocol):
     """One company's data as it stands; what is read in one `Reading` is one moment's state."""
 
     async def company(self) -> Company:
@@ -214,7 +221,7 @@ class Reading(ErasureReading, Protocol):
         """The answer kept with that receipt, in the parts that it was given in; nothing when there is none."""
 
 
-class Transaction(Reading, ErasureTransaction, Protocol):
+class Transaction(Reading, ErasureTransaction, PortalWriting, Protocol):
     """A `Reading` that may write. Commits when its block ends, rolls back when the block raises.
 
     Transactions of one company run one after the other; what one reads, no other changes before it has ended.
@@ -359,6 +366,15 @@ class Ports:
     quota: QuotaCounter
     sources: Sources
     tools: Mapping[SourceKind, ResultTool] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
+class PortalPorts(Ports):
+    """The same with what people who log in need. Programs without a portal do without it."""
+
+    visitors: Visitors
+    hasher: PasswordHasher
+    common_passwords: CommonPasswords
 
 
 _transaction_is_open: ContextVar[bool] = ContextVar("transaction_is_open", default=False)

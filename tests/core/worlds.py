@@ -24,7 +24,15 @@ from awareness_core.ports import EmployeeQuery, Ports, Transaction
 from awareness_core.sectors import Sector, SectorId
 from awareness_core.tenants import Company, CompanyId
 from awareness_core.verdict_rules import VerdictRules
-from awareness_memory import ManualClock, MemoryPorts, MemorySources, MemoryStore, SeededEntropy, memory_ports
+from awareness_memory import (
+    ManualClock,
+    MemoryPorts,
+    MemorySources,
+    MemoryStore,
+    ScryptHasher,
+    SeededEntropy,
+    memory_ports,
+)
 from tests.core.strategies import COMPANY, NOW, PERSON
 
 Answer = TypeVar("Answer")
@@ -98,6 +106,9 @@ def new_world(*, seed: int = 1) -> World:
         sources=MemorySources(store),
         mailer=memory.mailer,
         quota=memory.quota,
+        visitors=store.visitors,
+        hasher=ScryptHasher(cost=2),
+        common_passwords=memory.common_passwords,
     )
 
 
