@@ -17,12 +17,13 @@ from awareness_core.employees import Employee, EmployeeChange, EmployeeId, Emplo
 from awareness_core.kpis import Funnel
 from awareness_core.pages import PageRequest
 from awareness_core.passwords import TemporaryPassword
+from awareness_core.portal_ports import Visitors
 from awareness_core.ports import ApiKeys, Companies, EmployeeQuery, Reading, Store
 from awareness_core.receipts import Receipt, ReceiptId, claim
 from awareness_core.sectors import SectorId
 from awareness_core.source_ports import Sources
 from awareness_core.tenants import Company, CompanyId
-from awareness_memory import MemorySources, MemoryStore
+from awareness_memory import MemorySources, MemoryStore, MemoryVisitors
 from awareness_sql import open_storage
 
 NOW = datetime(2026, 3, 31, 8, 0, 0, 123_000, tzinfo=UTC)
@@ -30,7 +31,7 @@ LATER = NOW + timedelta(hours=1)
 
 
 class Storage(Protocol):
-    """The four ports that one store serves."""
+    """The five ports that one store serves."""
 
     @property
     def companies(self) -> Companies: ...
@@ -40,6 +41,8 @@ class Storage(Protocol):
     def store(self) -> Store: ...
     @property
     def sources(self) -> Sources: ...
+    @property
+    def visitors(self) -> Visitors: ...
 
 
 @attrs.frozen
@@ -62,6 +65,10 @@ class MemoryStorage:
     api_keys: MemoryStore
     store: MemoryStore
     sources: MemorySources
+
+    @property
+    def visitors(self) -> MemoryVisitors:
+        return self.store.visitors
 
 
 def memory_storage() -> MemoryStorage:

@@ -220,6 +220,10 @@ INSERT INTO pending_invitations SELECT company_id, id, 0, 1, id, n
     FROM (SELECT company_id, id, row_number() OVER () AS n FROM employees) numbered;
 INSERT INTO campaigns SELECT 'c' || n % 100 + 1, n, '', 'draft', 0, 0, 0, n, 0, 0, 0, 0, 0, 0, 0, 0
     FROM generate_series(1, 10000) n;
+INSERT INTO chosen_passwords SELECT company_id, id, '', 0 FROM employees WHERE fingerprint > '';
+INSERT INTO sessions SELECT id, company_id, id, false, 0, 0, created_at + 1 FROM employees;
+INSERT INTO recipients (company_id, campaign_id, email_key, email, employee_id, machine, with_machine)
+    SELECT campaigns.company_id, campaigns.id, '', '', campaigns.id, 0, 0 FROM campaigns;
 INSERT INTO receipts SELECT 'c' || n % 100 + 1, n, '', '', 'claimed', 0, n FROM generate_series(1, 10000) n;
 INSERT INTO receipt_parts SELECT company_id, id, 0, '' FROM receipts;
 ANALYZE;

@@ -18,7 +18,13 @@ from awareness_core.sectors import Sector, SectorId
 from awareness_core.sources import CampaignReading
 from awareness_core.verdict_rules import DEFAULT_RULES
 from awareness_sql import DatabaseUnfit, SqlStorage, open_storage
-from awareness_sql.crossings import ADDRESSES_HELD_BY_OTHER_COMPANIES, API_KEYS_BY_PUBLIC_ID
+from awareness_sql.crossings import (
+    ADDRESSES_HELD_BY_OTHER_COMPANIES,
+    API_KEYS_BY_PUBLIC_ID,
+    HOLDERS_BY_ADDRESS,
+    SESSIONS_BY_DIGEST,
+    Crossing,
+)
 from awareness_sql.engine import NO_PARAMETERS, Connection
 from awareness_sql.one_of import KEYS
 from awareness_sql.postgres.address import parse_address
@@ -29,6 +35,7 @@ from tests.contracts.postgres_server import OWNER, PASSWORD, SERVICE, make_url, 
 from tests.contracts.storages import ACME, GLOBEX, NOW, campaign, hired, password, person, receipt
 from tests.contracts.test_api_keys import api_key
 from tests.contracts.test_sources import source
+from tests.contracts.test_store_portal import chosen, session
 from tests.core.tellings import happened, targeted
 
 pytestmark = pytest.mark.anyio
@@ -41,6 +48,8 @@ DEPENDENTS = (
     "receipts",
     "temporary_passwords",
     "pending_invitations",
+    "chosen_passwords",
+    "sessions",
     "verdict_rules",
     "source_readings",
     "sources",
@@ -53,6 +62,12 @@ DEPENDENTS = (
     "companies",
 )
 OPERATORS = {"companies", "api_keys", "sources", "source_readings", "pending_invitations"}
+CROSSINGS = (
+    ADDRESSES_HELD_BY_OTHER_COMPANIES,
+    API_KEYS_BY_PUBLIC_ID,
+    HOLDERS_BY_ADDRESS,
+    SESSIONS_BY_DIGEST,
+)
 RESULTS = ResultChanges(new_recipients=[targeted("a")], new_events=[happened("a", Step.SENT).event])
 THEIRS = person(1, email="theirs@globex.example", sector_id=SectorId(1))
 
@@ -81,6 +96,8 @@ async def both(postgres: PlacedDatabase) -> AsyncIterator[SqlStorage]:
                 await transaction.save_receipt(receipt(), answer=[b"answer"])
                 await transaction.save_erasure_secret(b"secret")
                 await transaction.save_erased_addresses([ErasedAddress(mark=AddressMark("m"), until=NOW)])
+                await transaction.save_chosen_password(chosen(someone))
+                await transaction.save_session(session(number, someone))
         yield storage
 
 
@@ -175,27 +192,25 @@ async def test_whoever_says_nothing_sees_nothing(database: PostgresDatabase, tab
 async def test_a_question_across_the_wall_leaves_no_door_open(
     database: PostgresDatabase, table: Table
 ) -> None:
-    keys = {KEYS: [THEIRS.email.key, f"{1:011}"]}
+    keys = {KEYS: [THEIRS.email.key, f"{1:011}", session(1, THEIRS).digest]}
     async with database.writing(ACME.id) as connection:
         held = await connection.fetch(ADDRESSES_HELD_BY_OTHER_COMPANIES, keys, tuple)
-        found = await connection.fetch(API_KEYS_BY_PUBLIC_ID, keys, tuple)
+        others = (API_KEYS_BY_PUBLIC_ID, HOLDERS_BY_ADDRESS, SESSIONS_BY_DIGEST)
+        found = [await connection.fetch(crossing, keys, tuple) for crossing in others]
 
         assert [(THEIRS.email.key,)] == held
-        assert [GLOBEX.id] == [row[1] for row in found]
+        assert [[GLOBEX.id]] * 3 == [[row[1] for row in rows] for rows in found]
         assert [ACME.id] == await _owners(connection, table)
 
 
 @pytest.mark.parametrize("table", TABLES, ids=str)
-@pytest.mark.parametrize("crossing", [ADDRESSES_HELD_BY_OTHER_COMPANIES, API_KEYS_BY_PUBLIC_ID])
+@pytest.mark.parametrize("crossing", CROSSINGS, ids=lambda crossing: crossing.function)
 async def test_the_service_cannot_open_the_door_by_itself(
-    both: SqlStorage, postgres: PlacedDatabase, table: Table, crossing: object
+    both: SqlStorage, postgres: PlacedDatabase, table: Table, crossing: Crossing
 ) -> None:
-    name = ADDRESSES_HELD_BY_OTHER_COMPANIES.function
-    if crossing is API_KEYS_BY_PUBLIC_ID:
-        name = API_KEYS_BY_PUBLIC_ID.function
     seen = psql(
         postgres.url,
-        f"SET app.crossing = '{name}'; SELECT count(*) FROM {table.name}",
+        f"SET app.crossing = '{crossing.function}'; SELECT count(*) FROM {table.name}",
     )
 
     assert ["0"] == seen
@@ -205,7 +220,7 @@ async def test_the_functions_are_nobodys_who_was_not_given_them(
     both: SqlStorage, postgres: PlacedDatabase
 ) -> None:
     with _role(postgres, "awareness_stranger"):
-        for function in ("addresses_held_by_other_companies", "api_keys_by_public_id"):
+        for function in (crossing.function for crossing in CROSSINGS):
             with pytest.raises(RuntimeError, match=f"permission denied for function {function}"):
                 psql(_url_of(postgres, "awareness_stranger"), f"SELECT {function}('{{a}}')")
 
@@ -216,12 +231,15 @@ async def test_the_functions_find_no_tables_but_their_own(both: SqlStorage, post
         postgres.url,
         "CREATE TEMPORARY TABLE employees (LIKE public.employees); "
         "CREATE TEMPORARY TABLE api_keys (LIKE public.api_keys); "
+        "CREATE TEMPORARY TABLE sessions (LIKE public.sessions); "
         "SELECT set_config('app.tenant', 'acme', false); "
         f"SELECT * FROM addresses_held_by_other_companies('{{{THEIRS.email.key}}}'); "
-        f"SELECT company_id FROM api_keys_by_public_id('{{{1:011}}}')",
+        f"SELECT company_id FROM api_keys_by_public_id('{{{1:011}}}'); "
+        f"SELECT company_id FROM holders_by_address('{{{THEIRS.email.key}}}'); "
+        f"SELECT company_id FROM sessions_by_digest('{{{session(1, THEIRS).digest}}}')",
     )
 
-    assert ["acme", THEIRS.email.key, "globex"] == seen
+    assert ["acme", THEIRS.email.key, "globex", "globex", "globex"] == seen
 
 
 async def test_every_table_with_a_company_is_walled(both: SqlStorage, postgres: PlacedDatabase) -> None:

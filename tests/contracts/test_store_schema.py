@@ -30,6 +30,7 @@ from awareness_sql import SqlStorage, open_storage
 from awareness_sql.migration import migrate
 from awareness_sql.tables import SCHEMA_VERSION, metadata
 from tests.contracts.storages import ACME, NOW, Seen, campaign, hired, password, person, receipt, seen
+from tests.contracts.test_store_portal import chosen, session
 
 pytestmark = pytest.mark.anyio
 
@@ -204,6 +205,11 @@ async def use_everything(storage: SqlStorage) -> None:
         await transaction.save_campaigns([campaign(1, name="Other")])
         await transaction.save_receipt(receipt(), answer=[b"answer"])
         await transaction.purge_receipts(at=NOW + timedelta(days=2), at_most=2)
+        await transaction.save_chosen_password(chosen(bob))
+        await transaction.save_session(session(1, bob))
+        await transaction.purge_sessions(at=NOW, at_most=2)
+    await storage.visitors.find_holder(bob.email.key)
+    await storage.visitors.find_session(session(1, bob).digest)
     async with storage.store.reading(ACME.id) as reading:
         await reading.company()
         await reading.matching_employees(external_ids=["E1"], email_keys=[anna.email.key])
@@ -214,6 +220,10 @@ async def use_everything(storage: SqlStorage) -> None:
         await reading.employees_by_id([anna.id])
         await reading.employees_without_password()
         await reading.temporary_passwords(bob.id)
+        await reading.chosen_password(bob.id)
+        await reading.session(session(1, bob).digest)
+        await reading.results_of(bob.id)
+        await reading.campaigns_by_id([campaign(1).id])
         await reading.receipt(receipt().id)
         [part async for part in reading.kept_answer(receipt().id)]
         for query in (

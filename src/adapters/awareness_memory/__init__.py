@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import attrs
 
-from awareness_core.ports import Clock, Entropy, Ports
+from awareness_core.ports import Clock, Entropy, PortalPorts
 from awareness_memory.mailbox import MemoryMailer
+from awareness_memory.passwords import FewCommonPasswords, ScryptHasher
+from awareness_memory.portal import MemoryVisitors
 from awareness_memory.quota import MemoryQuotaCounter
 from awareness_memory.sources import MemorySources
 from awareness_memory.store import MemoryStore
 from awareness_memory.world import ManualClock, SeededEntropy, SystemClock, SystemEntropy
 
 __all__ = [
+    "FewCommonPasswords",
     "ManualClock",
     "MemoryMailer",
     "MemoryPorts",
     "MemoryQuotaCounter",
     "MemorySources",
     "MemoryStore",
+    "MemoryVisitors",
+    "ScryptHasher",
     "SeededEntropy",
     "SystemClock",
     "SystemEntropy",
@@ -30,7 +35,7 @@ __all__ = [
 
 
 @attrs.frozen(kw_only=True)
-class MemoryPorts(Ports):
+class MemoryPorts(PortalPorts):
     """`Ports` that show what only memory has: the letters of `mailer`, addresses it shall refuse."""
 
     companies: MemoryStore
@@ -39,6 +44,7 @@ class MemoryPorts(Ports):
     sources: MemorySources
     mailer: MemoryMailer
     quota: MemoryQuotaCounter
+    visitors: MemoryVisitors
 
 
 def memory_ports(*, clock: Clock | None = None, entropy: Entropy | None = None) -> MemoryPorts:
@@ -54,4 +60,7 @@ def memory_ports(*, clock: Clock | None = None, entropy: Entropy | None = None) 
         sources=MemorySources(store),
         mailer=MemoryMailer(),
         quota=MemoryQuotaCounter(clock),
+        visitors=store.visitors,
+        hasher=ScryptHasher(),
+        common_passwords=FewCommonPasswords(),
     )

@@ -24,13 +24,14 @@ from awareness_core.sectors import Sector
 from awareness_core.tenants import Company, CompanyId
 from awareness_core.texts import folded_name
 from awareness_core.verdict_rules import DEFAULT_RULES, VerdictRules
+from awareness_memory.portal import MemoryPortalReading
 from awareness_memory.state import NO_RESULTS, CampaignResults, CompanyState
 
 World = Mapping[CompanyId, CompanyState]
 """Every company at one moment. Never changed in place."""
 
 
-class MemoryReading:
+class MemoryReading(MemoryPortalReading):
     """A `Reading` of the world as it was when it was opened."""
 
     def __init__(self, world: World, company_id: CompanyId) -> None:

@@ -14,6 +14,7 @@ import attrs
 from awareness_core.anonymity import AddressMark, ErasedAddress
 from awareness_core.campaign_events import Event, EventKey, place_of
 from awareness_core.campaigns import Campaign, CampaignId
+from awareness_core.chosen_passwords import ChosenPassword
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Employee, EmployeeChange, EmployeeId
 from awareness_core.errors import ConstraintViolated
@@ -23,6 +24,7 @@ from awareness_core.receipts import Receipt, ReceiptId
 from awareness_core.recipients import Recipient
 from awareness_core.results_plan import ResultChanges
 from awareness_core.sectors import Sector, SectorId
+from awareness_core.sessions import Session, SessionDigest
 from awareness_core.tenants import Company
 from awareness_core.verdict_rules import DEFAULT_RULES, VerdictRules
 
@@ -68,6 +70,8 @@ class CompanyState:
     pending: Mapping[EmployeeId, PendingInvitation] = attrs.field(factory=dict)
     erasure_secret: bytes | None = attrs.field(default=None, repr=False)
     erased_addresses: Mapping[AddressMark, ErasedAddress] = attrs.field(factory=dict)
+    chosen_passwords: Mapping[EmployeeId, ChosenPassword] = attrs.field(factory=dict)
+    sessions: Mapping[SessionDigest, Session] = attrs.field(factory=dict)
 
 
 def with_sectors(state: CompanyState, sectors: Sequence[Sector]) -> CompanyState:
@@ -115,6 +119,8 @@ def with_changes(state: CompanyState, changes: Sequence[EmployeeChange]) -> Comp
         by_fingerprint=fingerprints,
         passwords=without(state.passwords, gone),
         pending=without(state.pending, gone),
+        chosen_passwords=without(state.chosen_passwords, gone),
+        sessions={key: kept for key, kept in state.sessions.items() if kept.employee_id not in gone},
     )
 
 
@@ -168,7 +174,7 @@ def without(
 
 
 def without_employees(state: CompanyState, employee_ids: Collection[EmployeeId]) -> CompanyState:
-    """`state` less these people, their passwords and their pending invitations."""
+    """`state` less these people, their passwords, sessions and pending invitations."""
     gone = state.employees.keys() & employee_ids
     register = _Register(state)
     for employee_id in gone:
@@ -182,6 +188,8 @@ def without_employees(state: CompanyState, employee_ids: Collection[EmployeeId])
         by_fingerprint={name: owner for name, owner in state.by_fingerprint.items() if owner not in gone},
         passwords=without(state.passwords, gone),
         pending=without(state.pending, gone),
+        chosen_passwords=without(state.chosen_passwords, gone),
+        sessions={key: kept for key, kept in state.sessions.items() if kept.employee_id not in gone},
     )
 
 

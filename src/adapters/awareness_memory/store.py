@@ -21,6 +21,7 @@ from awareness_core.errors import ConstraintViolated, NotFound
 from awareness_core.ports import Reading, Transaction, inside_transaction, refuse_inside_transaction
 from awareness_core.tenants import Company, CompanyId
 from awareness_core.texts import folded_name
+from awareness_memory.portal import MemoryVisitors
 from awareness_memory.reading import MemoryReading, World
 from awareness_memory.state import CompanyState
 from awareness_memory.transaction import MemoryTransaction
@@ -38,6 +39,8 @@ class MemoryStore:
         self._keys: dict[ApiKeyId, ApiKey] = {}
         self._key_ids: dict[PublicId, ApiKeyId] = {}
         self._turns = Turns()
+        self.visitors = MemoryVisitors(lambda: self._world)
+        """Who is at the door of this world."""
 
     async def add_company(self, company: Company) -> None:
         """See `Companies`. Raises `ConstraintViolated` for an id that exists, too."""

@@ -9,6 +9,7 @@ import attrs
 
 from awareness_core.anonymity import ErasedAddress
 from awareness_core.campaigns import Campaign, CampaignId
+from awareness_core.chosen_passwords import ChosenPassword
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Employee, EmployeeChange, EmployeeId
 from awareness_core.errors import ConstraintViolated, NotFound
@@ -17,8 +18,16 @@ from awareness_core.passwords import TemporaryPassword
 from awareness_core.receipts import Receipt, ReceiptId, forgotten
 from awareness_core.results_plan import ResultChanges
 from awareness_core.sectors import Sector
+from awareness_core.sessions import Session, SessionDigest
 from awareness_core.tenants import CompanyId
 from awareness_core.verdict_rules import DEFAULT_RULES, VerdictRules
+from awareness_memory.portal import (
+    expired_sessions,
+    sessions_of,
+    with_chosen_password,
+    with_session,
+    without_sessions,
+)
 from awareness_memory.reading import MemoryReading, World
 from awareness_memory.state import (
     CompanyState,
@@ -185,6 +194,29 @@ class MemoryTransaction(MemoryReading):
         state = self._existing()
         kept = {name: (forgotten(receipt), ()) for name, (receipt, _) in state.receipts.items()}
         self._state = attrs.evolve(state, receipts=kept)
+
+    async def save_chosen_password(self, password: ChosenPassword) -> None:
+        """See `PortalWriting`."""
+        self._state = with_chosen_password(self._existing(), password)
+
+    async def save_session(self, session: Session) -> None:
+        """See `PortalWriting`."""
+        self._state = with_session(self._existing(), session)
+
+    async def end_session(self, digest: SessionDigest) -> None:
+        """See `PortalWriting`."""
+        self._state = without_sessions(self._existing(), {digest})
+
+    async def end_sessions(self, employee_ids: Collection[EmployeeId]) -> None:
+        """See `PortalWriting`."""
+        state = self._existing()
+        self._state = without_sessions(state, sessions_of(state, set(employee_ids)))
+
+    async def purge_sessions(self, *, at: datetime, at_most: int) -> int:
+        """See `PortalWriting`."""
+        expired = expired_sessions(self._existing(), at=at, at_most=at_most)
+        self._state = without_sessions(self._existing(), expired)
+        return len(expired)
 
     def _forget_receipts(self, receipt_ids: Collection[ReceiptId]) -> None:
         state = self._existing()

@@ -1,7 +1,8 @@
-"""What is asked across the wall between companies: two questions, and nothing else ever is.
+"""What is asked across the wall between companies: these questions, and nothing else ever is.
 
-Whether another company holds an address, as an address has one holder in all of them; and whose an API key is, as that
-is asked before it is known which company calls.
+Whether another company holds an address, as an address has one holder in all of them. And what is asked before it is
+known of which company somebody is: whose an API key is, who holds the address that is logged in with, whose a session
+is.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from sqlalchemy import ColumnElement, Select, Text, bindparam, select
 
 from awareness_sql.access_rows import API_KEY_COLUMNS
 from awareness_sql.one_of import KEYS, OneOf
-from awareness_sql.tables import api_keys, employees
+from awareness_sql.tables import api_keys, employees, sessions
 
 TENANT = bindparam("tenant", type_=Text)
 """The company that asks."""
@@ -50,4 +51,14 @@ ADDRESSES_HELD_BY_OTHER_COMPANIES = Crossing(
 )
 API_KEYS_BY_PUBLIC_ID = Crossing(
     function="api_keys_by_public_id", query=select(*API_KEY_COLUMNS), column=api_keys.c.public_id
+)
+HOLDERS_BY_ADDRESS = Crossing(
+    function="holders_by_address",
+    query=select(employees.c.held_email_key, employees.c.company_id, employees.c.id),
+    column=employees.c.held_email_key,
+)
+SESSIONS_BY_DIGEST = Crossing(
+    function="sessions_by_digest",
+    query=select(sessions.c.digest, sessions.c.company_id, sessions.c.employee_id),
+    column=sessions.c.digest,
 )

@@ -33,6 +33,7 @@ from awareness_sql.listings import (
     page_of,
 )
 from awareness_sql.one_of import KEYS, OneOf
+from awareness_sql.portal import SqlPortalReading
 from awareness_sql.receipt_rows import RECEIPT_COLUMNS, receipt_from_row
 from awareness_sql.result_rows import campaign_from_row
 from awareness_sql.rows import (
@@ -100,7 +101,7 @@ _PART = select(receipt_parts.c.content).where(
 )
 
 
-class SqlReading(SqlErasureReading):
+class SqlReading(SqlErasureReading, SqlPortalReading):
     """A `Reading` through one connection."""
 
     async def company(self) -> Company:

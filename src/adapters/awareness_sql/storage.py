@@ -1,4 +1,4 @@
-"""From a database URL to the four ports that a database serves."""
+"""From a database URL to the five ports that a database serves."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from awareness_core.ports import QuotaCounter
 from awareness_sql.api_keys import SqlApiKeys
 from awareness_sql.companies import SqlCompanies
 from awareness_sql.engine import Database
+from awareness_sql.portal import SqlVisitors
 from awareness_sql.sources import SqlSources
 from awareness_sql.sqlite.database import SqliteDatabase
 from awareness_sql.sqlite.file import path_from
@@ -24,7 +25,9 @@ class SharedQuotaCounter(QuotaCounter, Protocol):
 
 
 class SqlStorage:
-    """`companies`, `api_keys`, `sources` and `store` of one database; an asynchronous context manager that closes it.
+    """`companies`, `api_keys`, `sources`, `visitors` and `store` of one database.
+
+    An asynchronous context manager that closes it.
 
     `quota` counts in the same database, where several processes use it; it raises `StoreUnavailable` when that is away.
     """
@@ -36,6 +39,7 @@ class SqlStorage:
         self.api_keys = SqlApiKeys(database)
         self.store = SqlStore(database)
         self.sources = SqlSources(database)
+        self.visitors = SqlVisitors(database)
 
     async def close(self) -> None:
         """Write what is remembered, and let go of all connections and files."""

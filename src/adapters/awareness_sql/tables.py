@@ -29,7 +29,7 @@ from sqlalchemy import (
     literal_column,
 )
 
-SCHEMA_VERSION = "0011"
+SCHEMA_VERSION = "0012"
 """The migration that leads here."""
 
 metadata = MetaData(
@@ -163,6 +163,36 @@ pending_invitations = Table(
         ["company_id", "employee_id"], ["employees.company_id", "employees.id"], ondelete="CASCADE"
     ),
     Index(None, "due_at"),
+)
+
+chosen_passwords = Table(
+    "chosen_passwords",
+    metadata,
+    Column("company_id", _KEY, primary_key=True),
+    Column("employee_id", _KEY, primary_key=True),
+    Column("hash", Text, nullable=False),
+    Column("changed_at", BigInteger, nullable=False),
+    ForeignKeyConstraint(
+        ["company_id", "employee_id"], ["employees.company_id", "employees.id"], ondelete="CASCADE"
+    ),
+)
+
+# Found by digest before it is known of which company they are.
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("digest", _KEY, primary_key=True),
+    Column("company_id", _KEY, nullable=False),
+    Column("employee_id", _KEY, nullable=False),
+    Column("must_choose", Boolean, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("seen_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    ForeignKeyConstraint(
+        ["company_id", "employee_id"], ["employees.company_id", "employees.id"], ondelete="CASCADE"
+    ),
+    Index(None, "company_id", "employee_id"),
+    Index(None, "company_id", "expires_at", "digest"),
 )
 
 campaigns = Table(

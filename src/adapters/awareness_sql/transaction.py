@@ -22,6 +22,7 @@ from awareness_core.sectors import Sector
 from awareness_core.verdict_rules import VerdictRules
 from awareness_sql.erasure_writing import SqlErasureWriting
 from awareness_sql.one_of import KEYS, OneOf
+from awareness_sql.portal_writing import SqlPortalWriting
 from awareness_sql.receipt_rows import receipt_row
 from awareness_sql.result_rows import campaign_row, event_row, recipient_row, rules_row
 from awareness_sql.results import (
@@ -109,7 +110,7 @@ _EXPIRED = (
 )
 
 
-class SqlTransaction(SqlErasureWriting):
+class SqlTransaction(SqlErasureWriting, SqlPortalWriting):
     """A `Transaction` through one connection."""
 
     async def apply(self, *, changes: Sequence[EmployeeChange], sectors: Sequence[Sector] = ()) -> None:
@@ -127,7 +128,9 @@ class SqlTransaction(SqlErasureWriting):
                 _NEW_EMPLOYEE,
                 (employee_row(change) for change in in_email_order if change.before is None),
             )
-            await self.forget_passwords([change.after.id for change in updates if change.ends_access])
+            gone = [change.after.id for change in updates if change.ends_access]
+            await self.forget_passwords(gone)
+            await self.lock_out(gone)
 
     async def record_attempts(self, passwords: Sequence[TemporaryPassword]) -> None:
         """See `Transaction`. Raises `ConstraintViolated` for an employee who is not this company's.

@@ -1,0 +1,77 @@
+"""Chosen passwords and sessions as rows, and back; as `rows` does with all that is a company's own business."""
+
+from __future__ import annotations
+
+from awareness_core.chosen_passwords import ChosenPassword
+from awareness_core.outcomes import OwnResult
+from awareness_core.sessions import Membership, Session
+from awareness_sql.result_rows import RECIPIENT_COLUMNS, recipient_from_row
+from awareness_sql.rows import Row, RowValues, milliseconds_from, moment_from
+from awareness_sql.tables import chosen_passwords, recipients, sessions
+
+CHOSEN_COLUMNS = (chosen_passwords.c.employee_id, chosen_passwords.c.hash, chosen_passwords.c.changed_at)
+
+
+def chosen_row(password: ChosenPassword) -> RowValues:
+    """All columns of `chosen_passwords` but the company's."""
+    return {
+        "employee_id": password.employee_id,
+        "hash": password.hash,
+        "changed_at": milliseconds_from(password.changed_at),
+    }
+
+
+def chosen_from_row(row: Row) -> ChosenPassword:
+    """The value of a row of `CHOSEN_COLUMNS`."""
+    employee_id, hashed, changed_at = row
+    return ChosenPassword(employee_id=employee_id, hash=hashed, changed_at=moment_from(changed_at))
+
+
+SESSION_COLUMNS = (
+    sessions.c.digest,
+    sessions.c.employee_id,
+    sessions.c.must_choose,
+    sessions.c.created_at,
+    sessions.c.seen_at,
+    sessions.c.expires_at,
+)
+
+
+def session_row(session: Session) -> RowValues:
+    """All columns of `sessions` but the company's."""
+    return {
+        "digest": session.digest,
+        "employee_id": session.employee_id,
+        "must_choose": session.must_choose,
+        "created_at": milliseconds_from(session.created_at),
+        "seen_at": milliseconds_from(session.seen_at),
+        "expires_at": milliseconds_from(session.expires_at),
+    }
+
+
+def session_from_row(row: Row) -> Session:
+    """The value of a row of `SESSION_COLUMNS`."""
+    digest, employee_id, must_choose, created_at, seen_at, expires_at = row
+    return Session(
+        digest=digest,
+        employee_id=employee_id,
+        must_choose=bool(must_choose),
+        created_at=moment_from(created_at),
+        seen_at=moment_from(seen_at),
+        expires_at=moment_from(expires_at),
+    )
+
+
+def member_from_row(row: Row) -> Membership:
+    """What a question across the wall answers: the key, and of which company who is."""
+    _, company_id, employee_id = row
+    return Membership(company_id=company_id, employee_id=employee_id)
+
+
+OWN_RESULT_COLUMNS = (recipients.c.campaign_id, *RECIPIENT_COLUMNS)
+
+
+def own_result_from_row(row: Row) -> OwnResult:
+    """The value of a row of `OWN_RESULT_COLUMNS`."""
+    campaign_id, *recipient = row
+    return OwnResult(campaign_id=campaign_id, progress=recipient_from_row(recipient).progress)
