@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
 
-from awareness_core.ports import Ports
+from awareness_core.ports import PortalPorts
+from awareness_core.sessions import SessionPolicy
 from awareness_server.chores import chores_beside_serving
+from awareness_server.front_door import FrontDoor, whose_failures
 from awareness_server.garbage import look_seldom
 from awareness_server.http_server import AsgiApp, stop_with_parent
 from awareness_server.logs import configure_logs
@@ -37,19 +40,35 @@ def application_in_worker(settings: Settings) -> AsgiApp:
     return _living_application(settings, has_been_checked=True)
 
 
-def application(ports: Ports, settings: Settings, *, lifespan: Lifespan | None = None) -> AsgiApp:
+def application(ports: PortalPorts, settings: Settings, *, lifespan: Lifespan | None = None) -> AsgiApp:
     """The application on these ports, which are their owner's to close. `lifespan` spans the server's run."""
     from awareness_http import create_app
 
-    return create_app(
+    tells_requests = settings.log_level in _TELLS_REQUESTS
+    api = create_app(
         ports,
         trusted_proxies=settings.trusted_proxies,
         cors_origins=settings.cors_origins,
         metrics=settings.metrics,
         metrics_token=settings.metrics_token,
-        access_log=settings.log_level in _TELLS_REQUESTS,
+        access_log=tells_requests,
         lifespan=lifespan,
     )
+    if not settings.portal:
+        return api
+    from awareness_web import create_portal
+
+    portal = create_portal(
+        ports,
+        policy=SessionPolicy(
+            idle=timedelta(minutes=settings.session_idle_minutes),
+            lifetime=timedelta(hours=settings.session_hours),
+        ),
+        public_url=settings.public_url,
+        subject_of=whose_failures(settings.trusted_proxies),
+        access_log=tells_requests,
+    )
+    return FrontDoor(api=api, portal=portal)
 
 
 @asynccontextmanager

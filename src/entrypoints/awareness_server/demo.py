@@ -17,7 +17,7 @@ from pathlib import Path
 import attrs
 import uvloop
 
-from awareness_core.ports import Ports
+from awareness_core.ports import PortalPorts
 from awareness_memory import memory_ports
 from awareness_server.asgi import application
 from awareness_server.demo_data import demo_data
@@ -71,6 +71,7 @@ def run_demo(*, port: int, employees: int, seed: int, announce: Callable[[DemoSi
 async def _serve(
     address: Address, mail_folder: Path, *, employees: int, seed: int, announce: Callable[[DemoSite], None]
 ) -> None:
+    from awareness_passwords import Argon2Hasher, ListedPasswords
     from awareness_smtp import FileMailer
 
     # Here, too: a year of results is many values, which the collector would look through over and over.
@@ -78,15 +79,18 @@ async def _serve(
     settings = Settings(port=address.port)
     world = memory_ports()
     demo = await found_demo_company(world, employees=employees, seed=seed, now=world.clock.now())
-    ports = Ports(
+    ports = PortalPorts(
         clock=world.clock,
         entropy=world.entropy,
         companies=world.companies,
         api_keys=world.api_keys,
         store=world.store,
-        mailer=FileMailer(mail_folder),
+        mailer=FileMailer(mail_folder, login_url=f"{address.url}/login"),
         quota=world.quota,
         sources=world.sources,
+        visitors=world.visitors,
+        hasher=Argon2Hasher(),
+        common_passwords=ListedPasswords(),
     )
     app = application(ports, settings)
     site = DemoSite(

@@ -49,7 +49,16 @@ class Settings:
     limits_url: str | None = _secret(
         None, checks.limits_url, "a Redis or Valkey that counts the quota for all processes"
     )
-    public_url: str | None = _setting(None, checks.web_url, "the address in mails under which people log in")
+    public_url: str | None = _setting(
+        None, checks.web_url, "where people reach this service; mails lead to its /login"
+    )
+    portal: bool = _setting(True, checks.switch, "whether people can log in at /login")
+    session_idle_minutes: int = _setting(
+        60, checks.whole_number(1, 1440), "minutes without a request after which somebody is logged out"
+    )
+    session_hours: int = _setting(
+        12, checks.whole_number(1, 720), "hours after which somebody has to log in again in any case"
+    )
     host: str = _setting("127.0.0.1", checks.text, "the address to listen on; 0.0.0.0 for all networks")
     port: int = _setting(8000, checks.whole_number(0, 65535), "the port to listen on; 0 takes a free one")
     workers: int = _setting(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from awareness_core.errors import StoreUnavailable
-from awareness_core.ports import Mailer, Ports
+from awareness_core.ports import Mailer, PortalPorts
 from awareness_core.sources import SourceKind
 from awareness_server.exit_codes import CommandFailed, ExitCode
 from awareness_server.redaction import shown_url
@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from awareness_sql import SqlStorage
 
 _IN_MEMORY = "memory://"
+_LOGIN = "/login"
 
 
 @attrs.frozen(kw_only=True)
 class BuiltPorts:
     """The ports, and how to let go of what is behind them. Building them touched nothing."""
 
-    ports: Ports
+    ports: PortalPorts
     close: Callable[[], Awaitable[None]]
 
 
@@ -39,6 +40,7 @@ def build_ports(settings: Settings) -> BuiltPorts:
     """The ports that these settings ask for. What is away is found out about when it is used."""
     from awareness_gophish import GophishTool
     from awareness_memory import SystemClock, SystemEntropy
+    from awareness_passwords import Argon2Hasher, ListedPasswords
     from awareness_sql import open_storage
 
     storage = open_storage(settings.database_url)
@@ -48,7 +50,7 @@ def build_ports(settings: Settings) -> BuiltPorts:
         await counter.aclose()
         await storage.close()
 
-    ports = Ports(
+    ports = PortalPorts(
         clock=SystemClock(),
         entropy=SystemEntropy(),
         companies=storage.companies,
@@ -58,12 +60,15 @@ def build_ports(settings: Settings) -> BuiltPorts:
         quota=counter,
         sources=storage.sources,
         tools={SourceKind.GOPHISH: GophishTool()},
+        visitors=storage.visitors,
+        hasher=Argon2Hasher(),
+        common_passwords=ListedPasswords(),
     )
     return BuiltPorts(ports=ports, close=close)
 
 
 @asynccontextmanager
-async def checked(built: BuiltPorts, settings: Settings) -> AsyncIterator[Ports]:
+async def checked(built: BuiltPorts, settings: Settings) -> AsyncIterator[PortalPorts]:
     """The ports on a database that answers and is migrated; closed when the block ends.
 
     Raises `CommandFailed`: `UNAVAILABLE` for a database that is away, `BAD_SETTINGS` for one that somebody has to set
@@ -81,7 +86,7 @@ async def checked(built: BuiltPorts, settings: Settings) -> AsyncIterator[Ports]
 
 
 @asynccontextmanager
-async def opened_ports(settings: Settings) -> AsyncIterator[Ports]:
+async def opened_ports(settings: Settings) -> AsyncIterator[PortalPorts]:
     """Build the ports and check them; see `checked`."""
     async with checked(build_ports(settings), settings) as ports:
         yield ports
@@ -135,6 +140,13 @@ def mail_in_use(settings: Settings) -> str:
     return "off: every invitation is answered delivery_failed (no smtp_url is set)"
 
 
+def login_url(settings: Settings) -> str | None:
+    """Where mails lead: our own `/login`; without the portal to `public_url`, where another program must be."""
+    if settings.public_url is None or not settings.portal or settings.public_url.endswith(_LOGIN):
+        return settings.public_url
+    return settings.public_url + _LOGIN
+
+
 def limits_in_use(settings: Settings) -> str:
     """For people: where the quota is counted."""
     if not limits_are_shared(settings):
@@ -161,13 +173,13 @@ def _mailer(settings: Settings) -> Mailer:
         return SmtpMailer(
             settings.smtp_url,
             settings.mail_from or "",
-            login_url=settings.public_url,
+            login_url=login_url(settings),
             connections=settings.smtp_connections,
             call_limit=timedelta(seconds=settings.mail_seconds),
         )
     if settings.mail_folder:
         named = {} if settings.mail_from is None else {"sender": settings.mail_from}
-        return FileMailer(settings.mail_folder, login_url=settings.public_url, **named)
+        return FileMailer(settings.mail_folder, login_url=login_url(settings), **named)
     return NoMailer()
 
 

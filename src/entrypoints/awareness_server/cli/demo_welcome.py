@@ -53,6 +53,7 @@ def spell_site(site: DemoSite) -> JsonValue:
     return {
         "url": site.url,
         "api_url": f"{site.url}/api/v1",
+        "portal_url": f"{site.url}/login",
         "docs_url": f"{site.url}/docs",
         "health_url": f"{site.url}/health/ready",
         "mail_folder": str(site.mail_folder),
@@ -67,6 +68,7 @@ def spell_site(site: DemoSite) -> JsonValue:
 def _places(site: DemoSite) -> tuple[tuple[str, str], ...]:
     return (
         ("API", f"{site.url}/api/v1"),
+        ("Portal", f"{site.url}/login"),
         ("Reference", f"{site.url}/docs"),
         ("Health", f"{site.url}/health/ready"),
         ("Mails", str(site.mail_folder)),

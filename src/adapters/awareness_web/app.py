@@ -1,0 +1,62 @@
+"""The portal put together: pages in Litestar, the gateway in front of them. Decides nothing but their order."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from litestar import Litestar, Request
+from litestar.routes import HTTPRoute
+from litestar.types import ASGIApp, HTTPScope
+
+from awareness_core.ports import PortalPorts
+from awareness_core.sessions import SessionPolicy
+from awareness_web.gateway import PortalGateway
+from awareness_web.origins import origin_of
+from awareness_web.routes.choosing import choosing_routes
+from awareness_web.routes.entering import entering_routes
+from awareness_web.routes.files import file_routes
+from awareness_web.routes.home import home_routes
+from awareness_web.visiting import Desk, SubjectOf
+
+
+def create_portal(
+    ports: PortalPorts,
+    *,
+    policy: SessionPolicy | None = None,
+    public_url: str | None = None,
+    subject_of: SubjectOf | None = None,
+    access_log: bool = True,
+) -> ASGIApp:
+    """The portal over `ports`, as an ASGI application for the paths of `is_portal_path`.
+
+    `public_url` is where people reach it, `subject_of` whose failed logins are counted together: by default those of
+    the address that a request comes from.
+    """
+    desk = Desk(ports=ports, policy=policy or SessionPolicy(), subject_of=subject_of or _peer)
+    app = Litestar(
+        [*entering_routes(desk), *choosing_routes(desk), *home_routes(desk), *file_routes()],
+        openapi_config=None,
+        exception_handlers={Exception: _let_through},
+        logging_config=None,
+        request_max_body_size=None,
+    )
+    return PortalGateway(
+        app=app,
+        methods={
+            route.path.encode(): frozenset(route.methods) - {"OPTIONS"}
+            for route in app.routes
+            if isinstance(route, HTTPRoute)
+        },
+        public_origin=None if public_url is None else origin_of(public_url),
+        keeps_access_log=access_log,
+    )
+
+
+def _peer(scope: HTTPScope) -> str:
+    client = scope.get("client")
+    return "unknown" if client is None else client[0]
+
+
+def _let_through(_request: Request[Any, Any, Any], error: Exception) -> NoReturn:
+    # One place makes errors into pages, and it is in front of Litestar.
+    raise error

@@ -1,0 +1,22 @@
+"""Where the portal's pages are."""
+
+from __future__ import annotations
+
+from typing import Final
+
+ROOT: Final = "/"
+LOGIN: Final = "/login"
+HOME: Final = "/portal"
+CHOOSE: Final = "/portal/choose"
+PASSWORD: Final = "/portal/password"  # noqa: S105 (a path)
+LOG_OUT: Final = "/portal/log-out"
+LOG_OUT_EVERYWHERE: Final = "/portal/log-out-everywhere"
+STATIC: Final = "/portal/static"
+
+_EXACT = frozenset(path.encode() for path in (ROOT, LOGIN, HOME))
+_BELOW = f"{HOME}/".encode()
+
+
+def is_portal_path(raw_path: bytes) -> bool:
+    """Whether the portal answers there, found or not. The path is as it was sent, so that no encoding leads here."""
+    return raw_path in _EXACT or raw_path.startswith(_BELOW)

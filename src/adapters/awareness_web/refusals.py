@@ -1,0 +1,59 @@
+"""What the portal does not do, as exceptions: one for each page that says so."""
+
+from __future__ import annotations
+
+from awareness_web.answers import HeaderPairs
+
+
+class Refused(Exception):
+    """Answered by a page with that status. `reason` names its texts."""
+
+    status = 400
+    reason = "bad_request"
+    headers: HeaderPairs = ()
+    ends_connection = False
+
+
+class NothingHere(Refused):
+    """No page has that path."""
+
+    status = 404
+    reason = "not_found"
+
+
+class WrongMethod(Refused):
+    """The page exists, but not for this method."""
+
+    status = 405
+    reason = "wrong_method"
+
+    def __init__(self, allowed: str) -> None:
+        super().__init__(allowed)
+        self.headers = ((b"allow", allowed.encode("ascii")),)
+
+
+class NotFromHere(Refused):
+    """The form was sent by a page that is not ours, or by one that is too old."""
+
+    status = 403
+    reason = "foreign_form"
+
+
+class UnreadableForm(Refused):
+    """What was sent is no form."""
+
+
+class FormTooLarge(Refused):
+    """No form of ours is so large."""
+
+    status = 413
+    reason = "too_large"
+    ends_connection = True
+
+
+class FormTooSlow(Refused):
+    """The form did not arrive."""
+
+    status = 408
+    reason = "too_slow"
+    ends_connection = True

@@ -1,0 +1,1 @@
+"""The pages, each file one of them."""
