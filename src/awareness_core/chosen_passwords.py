@@ -2,7 +2,7 @@
 
 There are no rules on digits, capitals or signs: they make people choose `Password1!` (NIST SP 800-63B §3.1.1.2). A
 password is compared in NFKC, so that it is the same however a keyboard composes it, and its length is that of NFKC
-in code points (Choice: decisions/028). Hashing is a port's business; so is which passwords are common.
+in code points (Choice: decisions/029). Hashing is a port's business; so is which passwords are common.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class PasswordHasher(Protocol):
         """Whether a hash was made with other parameters than new ones are."""
 
 
-class CommonPasswords(Protocol):
+class FrequentPasswords(Protocol):
     """What people choose most often, and is guessed first."""
 
     def holds(self, text: str) -> bool:

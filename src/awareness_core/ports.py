@@ -26,7 +26,7 @@ from awareness_core.outbox import PendingInvitation
 from awareness_core.pages import Page, PageRequest
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.portal_ports import (
-    CommonPasswords,
+    FrequentPasswords,
     PasswordHasher,
     PortalReading,
     PortalWriting,
@@ -374,7 +374,7 @@ class PortalPorts(Ports):
 
     visitors: Visitors
     hasher: PasswordHasher
-    common_passwords: CommonPasswords
+    frequent_passwords: FrequentPasswords
 
 
 _transaction_is_open: ContextVar[bool] = ContextVar("transaction_is_open", default=False)

@@ -35,10 +35,10 @@ FAILED_AUTHENTICATION_POLICY = QuotaPolicy(limit=60, window=timedelta(seconds=90
 """Failed authentications per client address (Choice: decisions/013)."""
 
 LOGIN_ACCOUNT_POLICY = QuotaPolicy(limit=20, window=timedelta(seconds=900))
-"""Attempts to log in per address of a person, good ones too (Choice: decisions/028)."""
+"""Attempts to log in per address of a person, good ones too (Choice: decisions/029)."""
 
 LOGIN_ADDRESS_POLICY = QuotaPolicy(limit=60, window=timedelta(seconds=900))
-"""Failed attempts to log in per client address (Choice: decisions/028)."""
+"""Failed attempts to log in per client address (Choice: decisions/029)."""
 
 
 @attrs.frozen(kw_only=True)

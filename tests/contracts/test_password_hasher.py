@@ -11,7 +11,7 @@ from awareness_core.chosen_passwords import MAX_LENGTH
 from awareness_core.errors import StoreUnavailable
 from awareness_core.portal_ports import PasswordHasher
 from awareness_core.ports import inside_transaction
-from awareness_memory import FewCommonPasswords, ScryptHasher
+from awareness_memory import FewPasswords, ScryptHasher
 from awareness_passwords import Argon2Hasher, ListedPasswords
 
 pytestmark = pytest.mark.anyio
@@ -108,7 +108,7 @@ async def test_a_damaged_hash_opens_nothing() -> None:
 
 
 def test_the_lists_hold_what_is_chosen_most_in_both_languages() -> None:
-    listed, few = ListedPasswords(), FewCommonPasswords()
+    listed, few = ListedPasswords(), FewPasswords()
     often = ("password", "qwerty", "azerty", "motdepasse", "letmein")
 
     assert [True] * 5 == [listed.holds(text) and few.holds(text) for text in often]

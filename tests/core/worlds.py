@@ -108,7 +108,7 @@ def new_world(*, seed: int = 1) -> World:
         quota=memory.quota,
         visitors=store.visitors,
         hasher=ScryptHasher(cost=2),
-        common_passwords=memory.common_passwords,
+        frequent_passwords=memory.frequent_passwords,
     )
 
 

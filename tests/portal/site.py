@@ -15,7 +15,7 @@ from awareness_core.recipients import Progress, Recipient
 from awareness_core.records import RawEmployee, check_record
 from awareness_core.results_plan import ResultChanges
 from awareness_core.tenants import Company, Language
-from awareness_core.use_cases.create_company import create_company
+from awareness_core.use_cases.companies import create_company
 from awareness_core.use_cases.deactivate import deactivate
 from awareness_core.use_cases.invite import invite
 from awareness_core.use_cases.provision import provision
@@ -111,7 +111,7 @@ async def new_site(storage: Storage, **settings: Any) -> Site:  # noqa: ANN401 (
         quota=MemoryQuotaCounter(clock),
         visitors=storage.visitors,
         hasher=Argon2Hasher(memory_kib=8),
-        common_passwords=ListedPasswords(),
+        frequent_passwords=ListedPasswords(),
     )
     acme = await create_company(ports, name="Acme", language=Language.ENGLISH, sso_domains=["sso.example"])
     globex = await create_company(ports, name="Globex", language=Language.FRENCH)

@@ -10,7 +10,7 @@ import attrs
 
 from awareness_core.ports import Clock, Entropy, PortalPorts
 from awareness_memory.mailbox import MemoryMailer
-from awareness_memory.passwords import FewCommonPasswords, ScryptHasher
+from awareness_memory.passwords import FewPasswords, ScryptHasher
 from awareness_memory.portal import MemoryVisitors
 from awareness_memory.quota import MemoryQuotaCounter
 from awareness_memory.sources import MemorySources
@@ -18,7 +18,7 @@ from awareness_memory.store import MemoryStore
 from awareness_memory.world import ManualClock, SeededEntropy, SystemClock, SystemEntropy
 
 __all__ = [
-    "FewCommonPasswords",
+    "FewPasswords",
     "ManualClock",
     "MemoryMailer",
     "MemoryPorts",
@@ -62,5 +62,5 @@ def memory_ports(*, clock: Clock | None = None, entropy: Entropy | None = None) 
         quota=MemoryQuotaCounter(clock),
         visitors=store.visitors,
         hasher=ScryptHasher(),
-        common_passwords=FewCommonPasswords(),
+        frequent_passwords=FewPasswords(),
     )

@@ -39,11 +39,11 @@ class ScryptHasher:
         return kept.split("$")[1] != str(self._cost)
 
 
-class FewCommonPasswords:
-    """`CommonPasswords` that knows what comes first in every list."""
+class FewPasswords:
+    """`FrequentPasswords` that knows what comes first in every list."""
 
     def holds(self, text: str) -> bool:
-        """See `CommonPasswords`."""
+        """See `FrequentPasswords`."""
         return text in _FEW
 
 

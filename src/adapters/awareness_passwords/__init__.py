@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from awareness_passwords.common import ListedPasswords
+from awareness_passwords.frequent import ListedPasswords
 from awareness_passwords.hashing import Argon2Hasher
 
 __all__ = ["Argon2Hasher", "ListedPasswords"]

@@ -18,7 +18,7 @@ from awareness_core.errors import StoreUnavailable
 from awareness_core.ports import refuse_inside_transaction
 
 # OWASP's first recommendation, of equal strength with its others; one lane, as other requests want the processors, too
-# (Choice: decisions/028).
+# (Choice: decisions/029).
 _MEMORY_KIB: Final = 47_104
 _PASSES: Final = 1
 _LANES: Final = 1

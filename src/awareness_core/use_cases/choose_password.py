@@ -64,7 +64,7 @@ async def choose_password(
         person=people[0],
         company=company,
         mailed=mailed,
-        is_common=ports.common_passwords.holds,
+        is_common=ports.frequent_passwords.holds,
     )
     if found:
         return PasswordRefused(weaknesses=found)

@@ -90,7 +90,7 @@ async def _serve(
         sources=world.sources,
         visitors=world.visitors,
         hasher=Argon2Hasher(),
-        common_passwords=ListedPasswords(),
+        frequent_passwords=ListedPasswords(),
     )
     app = application(ports, settings)
     site = DemoSite(
@@ -112,7 +112,7 @@ def _tries(url: str, demo: DemoCompany) -> tuple[Try, ...]:
             command=_curl(f"{url}/api/v1/ping", key=demo.reading_key.text),
         ),
         Try(
-            purpose="Add a person and mail them their access; the mail is in the folder above",
+            purpose="Add a person and mail them their access; the mail is in the folder above, and opens the portal",
             command=_curl(f"{url}/api/v1/employees", key=demo.full_key.text, body=body),
         ),
         Try(

@@ -62,7 +62,7 @@ def build_ports(settings: Settings) -> BuiltPorts:
         tools={SourceKind.GOPHISH: GophishTool()},
         visitors=storage.visitors,
         hasher=Argon2Hasher(),
-        common_passwords=ListedPasswords(),
+        frequent_passwords=ListedPasswords(),
     )
     return BuiltPorts(ports=ports, close=close)
 

@@ -38,6 +38,7 @@ async def preview(
     kind
         The text or the HTML that people see, or the whole message as it is sent.
     """
+    from awareness_server.wiring import login_url
     from awareness_smtp import InvitationMessages, parse_sender
 
     settings = current_settings()
@@ -48,7 +49,7 @@ async def preview(
         async with open_ports() as ports:
             owner = await find_company(ports, company)
     letter = _letter(owner, language=owner.language if language is None else Language(language))
-    messages = InvitationMessages(parse_sender(settings.mail_from or _SENDER), login_url=settings.public_url)
+    messages = InvitationMessages(parse_sender(settings.mail_from or _SENDER), login_url=login_url(settings))
     content = messages.write(letter).content
     if kind == "eml":
         write_text(content.decode("utf-8").replace("\r\n", "\n").rstrip("\n"))

@@ -13,10 +13,10 @@ _LISTS: Final = ("common.txt", "french.txt")
 
 
 class ListedPasswords:
-    """`CommonPasswords` from the lists, which are read when the first password is looked up."""
+    """`FrequentPasswords` from the lists, which are read when the first password is looked up."""
 
     def holds(self, text: str) -> bool:
-        """See `CommonPasswords`."""
+        """See `FrequentPasswords`."""
         return text in _listed()
 
 
