@@ -13,7 +13,6 @@ from awareness_core.campaigns import Campaign, CampaignId
 from awareness_core.chosen_passwords import ChosenPassword
 from awareness_core.emails import EmailKey
 from awareness_core.employees import EmployeeId
-from awareness_core.outcomes import OwnResult
 from awareness_core.sessions import Membership, Session, SessionDigest
 
 
@@ -59,9 +58,6 @@ class PortalReading(Protocol):
 
     async def session(self, digest: SessionDigest) -> Session | None:
         """The session of that digest, over or not."""
-
-    async def results_of(self, employee_id: EmployeeId) -> Sequence[OwnResult]:
-        """How far each campaign came with them; in any order."""
 
     async def campaigns_by_id(self, ids: Collection[CampaignId]) -> Sequence[Campaign]:
         """Those of `ids` that are this company's; in any order."""

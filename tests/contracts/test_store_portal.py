@@ -11,14 +11,9 @@ from awareness_core.chosen_passwords import ChosenPassword
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Employee, EmployeeChange, EmployeeId, EmployeeState, archive
 from awareness_core.errors import ConstraintViolated
-from awareness_core.kpis import Step
-from awareness_core.outcomes import OwnResult
-from awareness_core.recipients import Progress
-from awareness_core.results_plan import ResultChanges
 from awareness_core.sessions import Membership, Session, SessionDigest, digest_token
 from awareness_core.tenants import Company
 from tests.contracts.storages import ACME, GLOBEX, LATER, NOW, Storage, apply, campaign, hired, person
-from tests.core.tellings import targeted
 
 pytestmark = pytest.mark.anyio
 
@@ -195,25 +190,28 @@ async def test_what_is_written_is_undone_with_its_transaction(storage: Storage) 
     assert chosen(ANNA) == await _password(storage, ANNA)
 
 
-async def test_ones_own_results_are_those_of_every_campaign_and_of_nobody_else(storage: Storage) -> None:
-    await apply(storage, hired(ANNA, BOB))
-    reported = Progress(sent_at=NOW, reported_at=LATER, with_machine=frozenset({Step.SENT}))
-    told = attrs.evolve(targeted("a"), employee_id=ANNA.id, progress=reported)
-    others = [attrs.evolve(targeted("b"), employee_id=BOB.id), targeted("c")]
+async def test_campaigns_are_found_by_id_each_once_and_no_other_companys(storage: Storage) -> None:
     async with storage.store.transaction(ACME.id) as transaction:
         await transaction.save_campaigns([campaign(1), campaign(2), campaign(3)])
-        for number, recipients in ((1, [told, *others]), (2, others), (3, [told])):
-            changes = ResultChanges(new_recipients=recipients)
-            await transaction.save_results(campaign(number).id, changes)
-
+    wanted = [campaign(number).id for number in (3, 1, 9, 3)]
     async with storage.store.reading(ACME.id) as reading:
-        own = await reading.results_of(ANNA.id)
-        found = await reading.campaigns_by_id([campaign(3).id, campaign(1).id, campaign(9).id])
-        nobodys = await reading.results_of(EmployeeId("nobody"))
+        found = await reading.campaigns_by_id(wanted)
     async with storage.store.reading(GLOBEX.id) as reading:
-        theirs = await reading.results_of(ANNA.id), await reading.campaigns_by_id([campaign(1).id])
+        theirs = await reading.campaigns_by_id(wanted)
 
-    expected = [OwnResult(campaign_id=campaign(number).id, progress=reported) for number in (1, 3)]
-    assert expected == sorted(own, key=lambda result: result.campaign_id)
-    assert {campaign(1), campaign(3)} == set(found)
-    assert ([], ([], [])) == (nobodys, theirs)
+    assert ([campaign(1), campaign(3)], []) == (sorted(found, key=lambda one: one.id), theirs)
+
+
+async def test_whoever_is_erased_leaves_nothing_to_log_in_with(storage: Storage) -> None:
+    await apply(storage, hired(ANNA, BOB))
+    kept = [session(1, ANNA), session(3, BOB)]
+    await _save(storage, *kept, chosen(ANNA), chosen(BOB))
+    async with storage.store.transaction(ACME.id) as transaction:
+        await transaction.remove_employees([ANNA.id])
+
+    assert [None, kept[1]] == await _sessions(storage, *kept)
+    assert [None, chosen(BOB)] == [await _password(storage, one) for one in (ANNA, BOB)]
+    assert [None, None] == [
+        await storage.visitors.find_session(kept[0].digest),
+        await storage.visitors.find_holder(ANNA.email.key),
+    ]

@@ -222,7 +222,6 @@ async def use_everything(storage: SqlStorage) -> None:
         await reading.temporary_passwords(bob.id)
         await reading.chosen_password(bob.id)
         await reading.session(session(1, bob).digest)
-        await reading.results_of(bob.id)
         await reading.campaigns_by_id([campaign(1).id])
         await reading.receipt(receipt().id)
         [part async for part in reading.kept_answer(receipt().id)]

@@ -12,7 +12,6 @@ from awareness_core.chosen_passwords import ChosenPassword
 from awareness_core.emails import EmailKey
 from awareness_core.employees import EmployeeId
 from awareness_core.errors import ConstraintViolated
-from awareness_core.outcomes import OwnResult
 from awareness_core.sessions import Membership, Session, SessionDigest
 from awareness_core.tenants import CompanyId
 from awareness_memory.state import CompanyState
@@ -51,16 +50,6 @@ class MemoryPortalReading:
     async def session(self, digest: SessionDigest) -> Session | None:
         """See `PortalReading`."""
         return None if self._state is None else self._state.sessions.get(digest)
-
-    async def results_of(self, employee_id: EmployeeId) -> Sequence[OwnResult]:
-        """See `PortalReading`."""
-        results = {} if self._state is None else self._state.results
-        return [
-            OwnResult(campaign_id=campaign_id, progress=recipient.progress)
-            for campaign_id, of_campaign in results.items()
-            for recipient in of_campaign.recipients.values()
-            if recipient.employee_id == employee_id
-        ]
 
     async def campaigns_by_id(self, ids: Collection[CampaignId]) -> Sequence[Campaign]:
         """See `PortalReading`."""

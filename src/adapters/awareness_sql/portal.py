@@ -10,28 +10,24 @@ from awareness_core.campaigns import Campaign, CampaignId
 from awareness_core.chosen_passwords import ChosenPassword
 from awareness_core.emails import EmailKey
 from awareness_core.employees import EmployeeId
-from awareness_core.outcomes import OwnResult
 from awareness_core.sessions import Membership, Session, SessionDigest
 from awareness_sql.crossings import HOLDERS_BY_ADDRESS, SESSIONS_BY_DIGEST, Crossing
 from awareness_sql.engine import Database
 from awareness_sql.one_of import KEYS, OneOf
 from awareness_sql.portal_rows import (
     CHOSEN_COLUMNS,
-    OWN_RESULT_COLUMNS,
     SESSION_COLUMNS,
     chosen_from_row,
     member_from_row,
-    own_result_from_row,
     session_from_row,
 )
 from awareness_sql.result_rows import CAMPAIGN_COLUMNS, campaign_from_row
 from awareness_sql.results import SqlResults
 from awareness_sql.storable import is_storable
-from awareness_sql.tables import campaigns, chosen_passwords, recipients, sessions
+from awareness_sql.tables import campaigns, chosen_passwords, sessions
 
 _CHOSEN = select(*CHOSEN_COLUMNS).where(chosen_passwords.c.employee_id == bindparam("employee_id"))
 _SESSION = select(*SESSION_COLUMNS).where(sessions.c.digest == bindparam("digest"))
-_OWN_RESULTS = select(*OWN_RESULT_COLUMNS).where(recipients.c.employee_id == bindparam("employee_id"))
 _CAMPAIGNS = select(*CAMPAIGN_COLUMNS).where(OneOf(campaigns.c.id, KEYS))
 
 
@@ -69,10 +65,6 @@ class SqlPortalReading(SqlResults):
         for session in await self._tenant.fetch(_SESSION, session_from_row, {"digest": digest}):
             return session
         return None
-
-    async def results_of(self, employee_id: EmployeeId) -> Sequence[OwnResult]:
-        """See `PortalReading`."""
-        return await self._tenant.fetch(_OWN_RESULTS, own_result_from_row, {"employee_id": employee_id})
 
     async def campaigns_by_id(self, ids: Collection[CampaignId]) -> Sequence[Campaign]:
         """See `PortalReading`."""

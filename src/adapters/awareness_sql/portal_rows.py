@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from awareness_core.chosen_passwords import ChosenPassword
-from awareness_core.outcomes import OwnResult
 from awareness_core.sessions import Membership, Session
-from awareness_sql.result_rows import RECIPIENT_COLUMNS, recipient_from_row
 from awareness_sql.rows import Row, RowValues, milliseconds_from, moment_from
-from awareness_sql.tables import chosen_passwords, recipients, sessions
+from awareness_sql.tables import chosen_passwords, sessions
 
 CHOSEN_COLUMNS = (chosen_passwords.c.employee_id, chosen_passwords.c.hash, chosen_passwords.c.changed_at)
 
@@ -66,12 +64,3 @@ def member_from_row(row: Row) -> Membership:
     """What a question across the wall answers: the key, and of which company who is."""
     _, company_id, employee_id = row
     return Membership(company_id=company_id, employee_id=employee_id)
-
-
-OWN_RESULT_COLUMNS = (recipients.c.campaign_id, *RECIPIENT_COLUMNS)
-
-
-def own_result_from_row(row: Row) -> OwnResult:
-    """The value of a row of `OWN_RESULT_COLUMNS`."""
-    campaign_id, *recipient = row
-    return OwnResult(campaign_id=campaign_id, progress=recipient_from_row(recipient).progress)
