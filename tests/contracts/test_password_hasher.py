@@ -86,13 +86,22 @@ async def test_hashing_leaves_the_event_loop_alone(
     assert threading.main_thread() not in threads
 
 
-async def test_more_people_at_once_than_there_is_room_for_are_told_to_come_back() -> None:
+async def test_more_people_at_once_than_there_is_room_for_are_told_to_come_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     hasher = Argon2Hasher(memory_kib=8, at_once=1, waiting=2)
-    outcomes = await asyncio.gather(*(hasher.hash("x") for _ in range(5)), return_exceptions=True)
-    refused = [outcome for outcome in outcomes if isinstance(outcome, StoreUnavailable)]
+    gate = threading.Event()
+    monkeypatch.setattr(Argon2Hasher, "_verify", lambda *_: gate.wait())
 
-    assert 2 == len(refused)
-    assert await hasher.hash("x")
+    async def one_too_many() -> None:
+        with pytest.raises(StoreUnavailable, match="Try again"):
+            await hasher.verify("x", None)
+        gate.set()
+
+    # They begin in this order, and the first three are at work or waiting when the last one comes.
+    await asyncio.gather(*(hasher.verify("x", None) for _ in range(3)), one_too_many())
+
+    assert await hasher.verify("x", None)
 
 
 async def test_the_hash_is_argon2id_with_what_owasp_recommends() -> None:
