@@ -54,6 +54,7 @@ from awareness_core.use_cases.issue_api_key import IssuedKey, issue_api_key
 from awareness_core.use_cases.list_campaigns import list_campaigns
 from awareness_core.use_cases.once import AnsweredBefore, kept_answer, once
 from awareness_core.use_cases.provision import SyncReport, provision
+from awareness_core.use_cases.purge_archived import count_archived, purge_archived
 from awareness_core.use_cases.read_campaigns import (
     CampaignHistory,
     CampaignView,
@@ -175,6 +176,7 @@ __all__ = [
     "check_access",
     "check_event",
     "check_record",
+    "count_archived",
     "create_company",
     "deactivate",
     "deliver_pending",
@@ -194,6 +196,7 @@ __all__ = [
     "parse_email",
     "preview_invitations",
     "provision",
+    "purge_archived",
     "rate",
     "read_verdict_rules",
     "receive_notice",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import shutil
+import sqlite3
 import subprocess
 from pathlib import Path
 
@@ -13,6 +14,8 @@ import pytest
 from tests.end_to_end.installed import PROGRAM, Installation
 
 ROSTER = "Nom,Prénom,E-mail,Matricule\nQvornemzak,Ada,zyxgone@example.com,7\nHopper,Grace,g@example.com,8\n"
+
+LEAVERS = "Nom,Prénom,E-mail,Matricule,Actif\nQvornemzak,Ada,zyxgone@example.com,7,Non\n"
 
 
 @pytest.fixture(scope="module")
@@ -95,3 +98,44 @@ def test_on_a_terminal_it_is_asked_who_is_meant(
     assert code == ended
     assert "Ada Qvornemzak <zyxgone@example.com> of Example" in shown
     assert left == list(ids_of(directory))
+
+
+def test_who_left_is_erased_when_told_to_after_so_many_days(directory: Installation) -> None:
+    """Nobody in here left long ago, so that nobody is due; what is to be said must be said all the same."""
+    purge = ("employees", "purge", "--company", "Example")
+    silent = directory.run(*purge)
+    both = directory.run(*purge, "--all", "--days", "1")
+    none_due = directory.must(*purge, "--days", "1")
+    by_setting = directory.run(*purge, "--dry-run", env={"AWARENESS_RETENTION_ARCHIVED_DAYS": "30"})
+
+    assert (2, 2) == (silent.code, both.code)
+    assert "retention_archived_days" in silent.err
+    assert [{"name": "Example", "people": 0}] == [
+        {"name": one["name"], "people": one["people"]} for one in none_due["companies"]
+    ]
+    assert 0 == by_setting.code
+    assert "0 people would be erased" in by_setting.err
+
+
+def test_the_worker_erases_by_itself_who_left_long_ago(directory: Installation) -> None:
+    (directory.folder / "left.csv").write_text(LEAVERS, encoding="utf-8")
+    directory.must("employees", "import", "left.csv", "--company", "Example")
+    with sqlite3.connect(directory.folder / "awareness.db") as database:
+        database.execute(
+            "UPDATE employees SET archived_at = archived_at - 86400000 * 3 WHERE state = 'archived'"
+        )
+    database.close()
+    waiting = directory.must("employees", "purge", "--all", "--days", "2", "--dry-run")
+    refused = directory.run("employees", "purge", "--all", "--days", "2")
+    settings = {"AWARENESS_RETENTION_ARCHIVED_DAYS": "2", "AWARENESS_LOG_FORMAT": "json"}
+    worker = directory.start("worker", env=settings)
+    try:
+        purged = worker.wait_for_event("archived_purged")
+    finally:
+        worker.kill()
+
+    assert [1] == [one["people"] for one in waiting["companies"]]
+    assert 2 == refused.code
+    assert "add --yes" in refused.err
+    assert 1 == purged["erased"]
+    assert ["8"] == list(ids_of(directory))

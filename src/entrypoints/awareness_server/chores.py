@@ -1,4 +1,4 @@
-"""What has to be done without anybody asking: polling sources, mailing what a crash left of invitations.
+"""What has to be done without anybody asking: polling sources, mailing what a crash left, erasing who left long ago.
 
 `awareness serve` does it beside answering, `awareness worker` does nothing else.
 """
@@ -19,6 +19,7 @@ from awareness_core.ports import Ports
 from awareness_server.delivering import delivering
 from awareness_server.logs import configure_logs
 from awareness_server.polling import polling
+from awareness_server.purging import purging
 from awareness_server.redaction import shown_url
 from awareness_server.settings import Settings, secrets_of
 from awareness_server.wiring import mail_in_use, opened_ports
@@ -30,7 +31,8 @@ _log = structlog.get_logger(__name__)
 async def chores(ports: Ports, settings: Settings) -> AsyncIterator[None]:
     """Do all of them while the block runs."""
     every = timedelta(seconds=settings.sources_poll_seconds)
-    async with polling(ports, every=every), delivering(ports):
+    kept = timedelta(days=settings.retention_archived_days)
+    async with polling(ports, every=every), delivering(ports), purging(ports, after=kept):
         yield
 
 
@@ -66,4 +68,6 @@ async def _work(settings: Settings, say: Callable[[str], None]) -> None:
             say("Polling sources, and mailing what a crash left of invitations. Ctrl-C stops it.")
             say(f"  database  {shown_url(settings.database_url)}")
             say(f"  mail      {mail_in_use(settings)}")
+            if settings.retention_archived_days:
+                say(f"  erased    whoever was archived {settings.retention_archived_days} days ago")
         await stopped.wait()

@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 import typed_settings as ts
 
+from awareness_core.use_cases.purge_archived import MAX_DAYS
 from awareness_server import setting_checks as checks
 from awareness_server.setting_checks import Check
 
@@ -75,6 +76,9 @@ class Settings:
     )
     serve_does_chores: bool = _setting(
         True, checks.switch, "whether serve also does what worker does: polls, and mails what a crash left"
+    )
+    retention_archived_days: int = _setting(
+        0, checks.whole_number(0, MAX_DAYS), "days after which archived people are erased; 0 erases nobody"
     )
     metrics: bool = _setting(True, checks.switch, "whether GET /metrics answers")
     metrics_token: str | None = _secret(None, checks.token, "the bearer token that GET /metrics asks for")

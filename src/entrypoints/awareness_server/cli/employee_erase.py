@@ -18,17 +18,17 @@ from awareness_server.exit_codes import CommandFailed, ExitCode
 
 async def erase_employee(text: str, *, company: str, is_sure: bool, as_json: bool) -> None:
     """Erase one person. Raises `CommandFailed` for somebody unknown, and when nobody says that it is meant."""
-    if not is_sure and not _may_ask():
-        raise CommandFailed(
-            "erasing cannot be undone, and there is no terminal to ask on: add --yes if it is meant",
-            ExitCode.USAGE,
-        )
+    if not is_sure:
+        require_terminal()
     employee_id = EmployeeId(text.strip().lower())
     async with open_ports() as ports:
         owner = await find_company(ports, company)
         person = await _found(ports, owner, employee_id)
-        if not is_sure:
-            _ask(person, owner)
+        insist(
+            f"{person.first_name} {person.last_name} <{person.email}> of {owner.name} will be erased for good.",
+            is_sure=is_sure,
+            otherwise="nobody was erased",
+        )
         await erase(ports, owner.id, employee_id)
     if as_json:
         write_json({"ok": True, "id": employee_id})
@@ -45,16 +45,21 @@ async def _found(ports: Ports, company: Company, employee_id: EmployeeId) -> Emp
         ) from None
 
 
-def _may_ask() -> bool:
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
-
-
-def _ask(person: Employee, company: Company) -> None:
-    say(
-        shown(
-            f"{person.first_name} {person.last_name} <{person.email}> of {company.name} will be erased for good."
+def require_terminal() -> None:
+    """Raise `CommandFailed` where nobody can be asked."""
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):
+        raise CommandFailed(
+            "erasing cannot be undone, and there is no terminal to ask on: add --yes if it is meant",
+            ExitCode.USAGE,
         )
-    )
+
+
+def insist(what: str, *, is_sure: bool, otherwise: str) -> None:
+    """Say `what` will happen and go on only if that is meant. Raises `CommandFailed`, saying `otherwise` if not."""
+    if is_sure:
+        return
+    require_terminal()
+    say(shown(what))
     say("Type yes to go on:")
     if sys.stdin.readline().strip().lower() != "yes":
-        raise CommandFailed("nobody was erased")
+        raise CommandFailed(otherwise)

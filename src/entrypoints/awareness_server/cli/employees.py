@@ -9,6 +9,7 @@ from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
 from awareness_core.pages import DEFAULT_LIMIT, MAX_LIMIT, MAX_PAGE
+from awareness_core.use_cases.purge_archived import MAX_DAYS
 from awareness_server.cli.output import AsJson
 
 app = App(name="employees", help="Import, list, invite and erase people.")
@@ -185,3 +186,39 @@ async def erase(
     from awareness_server.cli.employee_erase import erase_employee
 
     await erase_employee(employee_id, company=company, is_sure=yes, as_json=as_json)
+
+
+@app.command
+async def purge(
+    *,
+    company: str | None = None,
+    everywhere: Annotated[bool, Parameter(name="--all", negative=(), show_default=False)] = False,
+    days: Annotated[int | None, Parameter(validator=Number(gte=1, lte=MAX_DAYS))] = None,
+    dry_run: Annotated[bool, _Flag] = False,
+    yes: Annotated[bool, _Flag] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Erase everybody who was archived long ago, as `erase` does one person.
+
+    `serve` and `worker` do so by themselves once the setting retention_archived_days says after how many days.
+
+    Parameters
+    ----------
+    company
+        The company's id or name.
+    everywhere
+        All companies instead.
+    days
+        How many days ago they were archived at least. By default the setting retention_archived_days.
+    dry_run
+        Show how many there are and erase nobody.
+    yes
+        Do it without asking; needed where there is no terminal.
+    as_json
+        Print JSON instead of a table.
+    """
+    from awareness_server.cli.employee_purge import purge_employees
+
+    await purge_employees(
+        company, everywhere=everywhere, days=days, dry_run=dry_run, is_sure=yes, as_json=as_json
+    )

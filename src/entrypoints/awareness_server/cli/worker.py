@@ -7,7 +7,7 @@ from awareness_server.cli.output import say
 
 
 def worker() -> None:
-    """Poll sources, and mail what a crash left of invitations, until SIGTERM or Ctrl-C.
+    """Poll sources, mail what a crash left, erase who left long ago if a setting says so, until SIGTERM or Ctrl-C.
 
     `serve` does the same beside answering, unless the setting serve_does_chores says no.
     """
