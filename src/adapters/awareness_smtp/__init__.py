@@ -4,6 +4,7 @@
 neither is configured and says so. What a message says is in `templates/`.
 """
 
+from awareness_smtp.dkim_signing import DkimKey, parse_dkim_key, parse_dkim_selector
 from awareness_smtp.file_mailer import FileMailer
 from awareness_smtp.mail_settings import (
     InvalidMailSetting,
@@ -19,6 +20,7 @@ from awareness_smtp.no_mailer import NoMailer
 from awareness_smtp.smtp_mailer import SmtpMailer
 
 __all__ = [
+    "DkimKey",
     "FileMailer",
     "InvalidMailSetting",
     "InvitationMessages",
@@ -28,6 +30,8 @@ __all__ = [
     "Security",
     "Sender",
     "SmtpMailer",
+    "parse_dkim_key",
+    "parse_dkim_selector",
     "parse_login_url",
     "parse_mail_server",
     "parse_sender",

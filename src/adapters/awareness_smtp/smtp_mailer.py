@@ -10,8 +10,11 @@ import ssl
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
+import attrs
+
 from awareness_core.emails import InvalidEmail
 from awareness_core.ports import Delivery, InvitationLetter, refuse_inside_transaction
+from awareness_smtp.dkim_signing import DkimKey, signed
 from awareness_smtp.mail_settings import parse_mail_server, parse_sender
 from awareness_smtp.messages import InvitationMessages
 from awareness_smtp.outcomes import log_refusals, refusal
@@ -47,10 +50,12 @@ class SmtpMailer:
         call_limit: timedelta = CALL_LIMIT,
         retry_waits: Sequence[timedelta] = RETRY_WAITS,
         tls_context: ssl.SSLContext | None = None,
+        dkim_key: DkimKey | None = None,
     ) -> None:
         """Connects to nothing. Raises `InvalidMailSetting`; see `parse_mail_server`, `parse_sender`, `parse_login_url`.
 
-        `tls_context` replaces the usual one, which trusts the system's authorities (and `SSL_CERT_FILE`).
+        `tls_context` replaces the usual one, which trusts the system's authorities (and `SSL_CERT_FILE`). With a
+        `dkim_key` each letter is signed for the sender's domain.
         """
         self._server = parse_mail_server(url)
         self._sender = parse_sender(sender)
@@ -60,6 +65,7 @@ class SmtpMailer:
         self._call_limit = call_limit
         self._retry_waits = retry_waits
         self._tls_context = tls_context
+        self._dkim_key = dkim_key
 
     def __repr__(self) -> str:
         return f"SmtpMailer({self._server.place}, from {self._sender.address})"
@@ -128,6 +134,11 @@ class SmtpMailer:
             message = self._messages.write(letter)
         except InvalidEmail as error:
             return refusal(f"the address cannot be written to: {error}", permanent=True)
+        if self._dkim_key is not None:
+            content = await asyncio.to_thread(
+                signed, message.content, self._dkim_key, domain=self._sender.domain
+            )
+            message = attrs.evolve(message, content=content)
         return await session.send(message, secrets=(letter.password,))
 
     async def _context(self) -> ssl.SSLContext:

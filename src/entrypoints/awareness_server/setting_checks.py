@@ -152,6 +152,29 @@ def sender(value: object) -> str:
     return address
 
 
+def dkim_key(value: object) -> str:
+    """An RSA private key in PEM."""
+    from awareness_smtp import InvalidMailSetting, parse_dkim_key
+
+    if not isinstance(value, str):
+        raise BadValue("must be a text")
+    try:
+        parse_dkim_key(value, selector="any")
+    except InvalidMailSetting as error:
+        raise BadValue(f"cannot be used: {error}") from None
+    return value
+
+
+def dkim_selector(value: object) -> str:
+    """What the domain's DNS calls the key."""
+    from awareness_smtp import InvalidMailSetting, parse_dkim_selector
+
+    try:
+        return parse_dkim_selector(text(value))
+    except InvalidMailSetting as error:
+        raise BadValue(f"cannot be used: {error}") from None
+
+
 def token(value: object) -> str:
     """At least 16 printable ASCII characters, no blanks: it travels in a header."""
     if isinstance(value, str) and _TOKEN.fullmatch(value.strip()):

@@ -89,6 +89,10 @@ def read_settings(
         and not any(fault.startswith("mail_from:") for fault in faults)
     ):
         faults.append("mail_from: is needed with smtp_url; give an address like no-reply@example.com")
+    if settings.dkim_key and not settings.dkim_selector:
+        faults.append(
+            "dkim_selector: is needed with dkim_key; give the name of the key in DNS, like awareness2026"
+        )
     if faults:
         raise SettingsInvalid(faults)
     return Configuration(settings=settings, origins=checker.origins)

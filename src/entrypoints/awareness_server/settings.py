@@ -39,6 +39,12 @@ class Settings:
     mail_folder: Path | None = _setting(  # noqa: RUF009 (makes a field, as attrs.field does)
         None, checks.folder, "a folder to write mails to instead of sending them, for development"
     )
+    dkim_key: str | None = _secret(None, checks.dkim_key, "the RSA key, in PEM, that mails are signed with")
+    dkim_selector: str | None = _setting(
+        None,
+        checks.dkim_selector,
+        "the name of that key in the DNS of the sender's domain; needed with dkim_key",
+    )
     smtp_connections: int = _setting(
         8, checks.whole_number(1, 50), "how many connections one call to invite people opens at most"
     )

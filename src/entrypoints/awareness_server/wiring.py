@@ -167,15 +167,17 @@ def _counter(settings: Settings, storage: SqlStorage) -> MemoryCounter | Fallbac
 
 
 def _mailer(settings: Settings) -> Mailer:
-    from awareness_smtp import FileMailer, NoMailer, SmtpMailer
+    from awareness_smtp import FileMailer, NoMailer, SmtpMailer, parse_dkim_key
 
     if settings.smtp_url:
+        key = settings.dkim_key and parse_dkim_key(settings.dkim_key, selector=settings.dkim_selector or "")
         return SmtpMailer(
             settings.smtp_url,
             settings.mail_from or "",
             login_url=login_url(settings),
             connections=settings.smtp_connections,
             call_limit=timedelta(seconds=settings.mail_seconds),
+            dkim_key=key or None,
         )
     if settings.mail_folder:
         named = {} if settings.mail_from is None else {"sender": settings.mail_from}
