@@ -170,8 +170,12 @@ def suspended(server: PostgresServer) -> Iterator[None]:
 
 
 def _is_dead(process: psutil.Process) -> bool:
-    # Whoever is to bury it may take a second.
-    return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    try:
+        # Whoever is to bury it may take a second.
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        # Gone between the two questions.
+        return True
 
 
 def _user() -> str | None:
