@@ -30,15 +30,20 @@ NOW = datetime(2026, 3, 31, 8, 0, 0, 123_000, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)
 
 
-class Storage(Protocol):
+class Stored(Protocol):
+    """Whatever has a store."""
+
+    @property
+    def store(self) -> Store: ...
+
+
+class Storage(Stored, Protocol):
     """The five ports that one store serves."""
 
     @property
     def companies(self) -> Companies: ...
     @property
     def api_keys(self) -> ApiKeys: ...
-    @property
-    def store(self) -> Store: ...
     @property
     def sources(self) -> Sources: ...
     @property
@@ -176,7 +181,7 @@ async def apply(storage: Storage, changes: Iterable[EmployeeChange], *, to: Comp
         await transaction.apply(changes=list(changes))
 
 
-async def everyone(storage: Storage, company: Company = ACME) -> list[Employee]:
+async def everyone(storage: Stored, company: Company = ACME) -> list[Employee]:
     """All people of a company, by id; at most the 100 of one page."""
     async with storage.store.reading(company.id) as reading:
         return await people_of(reading)
