@@ -62,7 +62,10 @@ class ErasureTransaction(Protocol):
     """
 
     async def remove_employees(self, employee_ids: Collection[EmployeeId]) -> None:
-        """Remove these employees and their temporary passwords. Nothing for one who is not there."""
+        """Remove these employees, their passwords, sessions and pending invitations.
+
+        Nothing for one who is not there.
+        """
 
     async def save_erasure_secret(self, secret: bytes) -> None:
         """Keep the company's secret. Raises `ConstraintViolated` when it has one."""

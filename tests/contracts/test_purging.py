@@ -16,7 +16,7 @@ from awareness_core.tenants import Company, CompanyId
 from awareness_memory import ManualClock, MemoryPorts, MemoryStore, SeededEntropy, memory_ports
 from awareness_server.purging import purging
 from tests.contracts.polling import until
-from tests.contracts.storages import ACME, GLOBEX, NOW, everyone, hired, person
+from tests.contracts.storages import ACME, GLOBEX, NOW, hired, people_of, person
 
 pytestmark = pytest.mark.anyio
 
@@ -39,7 +39,11 @@ async def with_leavers(store: MemoryStore | None = None, *, clock: ManualClock |
 
 
 async def left_of(world: Ports) -> list[str]:
-    return [one.id for company in (ACME, GLOBEX) for one in await everyone(world, company)]
+    ids: list[str] = []
+    for company in (ACME, GLOBEX):
+        async with world.store.reading(company.id) as reading:
+            ids += [one.id for one in await people_of(reading)]
+    return ids
 
 
 async def test_who_left_long_ago_is_erased_whoever_looks_and_the_others_when_their_time_comes() -> None:

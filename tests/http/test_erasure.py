@@ -16,9 +16,12 @@ import structlog
 
 from awareness_core.api_keys import Scope as KeyScope
 from awareness_core.campaign_events import event_key
+from awareness_core.chosen_passwords import ChosenPassword
 from awareness_core.emails import parse_email
+from awareness_core.employees import EmployeeId
 from awareness_core.kpis import Step
 from awareness_core.periods import parse_moment
+from awareness_core.sessions import SessionDigest, SessionPolicy, begin_session
 from awareness_http.idempotency import receipt_id_of
 from tests.contracts.postgres_database import PlacedDatabase, open_postgres, postgres  # noqa: F401 -- a fixture
 from tests.contracts.storages import Storage, storage_of
@@ -136,7 +139,10 @@ BEFORE: Final = {
 }
 IP, AGENT, EVENT_ID = "203.0.113.231", "Gnoxfire/77.13", "rid-Kx81zzq"
 AT: Final = "2026-03-03T09:00:00Z"
+HASH, SESSION = "$argon2id$qvrzz$kmwnnp", "5e5510d16e57aa0bb1"
 NEEDLES: Final = (
+    HASH,
+    SESSION,
     *(GONE[name] for name in GONE if name != "secteur"),
     "zyxgoneq",
     "qvornemzak",
@@ -197,6 +203,7 @@ async def test_what_was_erased_is_in_no_column_no_file_and_no_line_of_the_log(
         service = await new_service(storage, access_log=True)
         with structlog.testing.capture_logs() as lines:
             name = await _lived(service)
+            await _logged_in(storage, service, EmployeeId(name))
             answers = await _kept_answers(storage, service)
             before = look()
             erased = await erase(service, name)
@@ -204,7 +211,7 @@ async def test_what_was_erased_is_in_no_column_no_file_and_no_line_of_the_log(
 
         assert 200 == erased.status
         # The test itself: all of it had been there, and the log was on.
-        assert [] == [needle for needle in (*NEEDLES[:7], IP, AGENT) if needle not in before]
+        assert [] == [needle for needle in (*NEEDLES[:9], IP, AGENT) if needle not in before]
         assert 3 == len(answers)
         assert [] == [part for part in answers if part not in before]
         assert lines
@@ -237,6 +244,15 @@ async def _lived(service: Service) -> str:
         IMPORT, {"campaign": CAMPAIGN, "destinataires": [targeted], "evenements": told}, headers=once
     )
     return str(name)
+
+
+async def _logged_in(storage: Storage, service: Service, name: EmployeeId) -> None:
+    async with storage.store.transaction(service.acme.id) as transaction:
+        await transaction.save_chosen_password(
+            ChosenPassword(employee_id=name, hash=HASH, changed_at=service.clock.now())
+        )
+        session = begin_session(SessionDigest(SESSION), name, policy=SessionPolicy(), now=service.clock.now())
+        await transaction.save_session(session)
 
 
 async def _kept_answers(storage: Storage, service: Service) -> list[str]:

@@ -14,7 +14,7 @@ from awareness_sql.reading import SqlReading
 from awareness_sql.rows import RowValues, milliseconds_from
 from awareness_sql.tables import employees, erased_addresses, erasure_secrets, receipt_parts, receipts
 
-# Their temporary passwords go with them.
+# Passwords, sessions and pending invitations go with them.
 _EMPLOYEES_GONE = delete(employees).where(OneOf(employees.c.id, KEYS))
 _NEW_SECRET = insert(erasure_secrets)
 _MARKS_GONE = delete(erased_addresses).where(OneOf(erased_addresses.c.mark, KEYS))
