@@ -92,6 +92,8 @@ def test_every_printed_command_works_when_pasted(tmp_path: Path) -> None:
         text = message.get_body(("plain",))
         assert text is not None
         assert "mot de passe temporaire" in text.get_content()
+        assert _after(printed, "Portal") in text.get_content()
+        assert "Se connecter" in httpx.get(_after(printed, "Portal"), headers={"accept-language": "fr"}).text
     finally:
         started.signal(signal.SIGINT)
         ended = started.end()

@@ -66,7 +66,7 @@ async def test_a_name_from_a_directory_is_text_and_never_markup(site: Site) -> N
     assert "<img src=x" not in page.body
 
 
-async def test_the_latest_two_dozen_are_shown(site: Site) -> None:
+async def test_the_latest_dozen_are_shown(site: Site) -> None:
     browser = await site.inside()
     for number in range(30):
         at = NOW - (30 - number) * DAY
@@ -74,6 +74,6 @@ async def test_the_latest_two_dozen_are_shown(site: Site) -> None:
     page = await browser.get("/portal")
 
     assert "You reported 0 of 30" in page.text
-    assert "These are the latest 24." in page.text
-    assert [number for number in range(30) if f"Lure {number}." in page.text] == list(range(6, 30))
-    assert page.text.index("Lure 29.") < page.text.index("Lure 6.")
+    assert "These are the latest 12." in page.text
+    assert [number for number in range(30) if f"Lure {number}." in page.text] == list(range(18, 30))
+    assert page.text.index("Lure 29.") < page.text.index("Lure 18.")

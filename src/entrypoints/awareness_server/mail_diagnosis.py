@@ -18,13 +18,20 @@ _PATIENCE_SECONDS = 5.0
 async def examine_mail(settings: Settings) -> list[Finding]:
     """What would become of an invitation. Takes five seconds when the server hangs."""
     if settings.smtp_url:
-        return [await asyncio.to_thread(_greet, settings.smtp_url)]
+        return [await asyncio.to_thread(_greet, settings.smtp_url), *_links(settings)]
     if settings.mail_folder is None:
         remedy = "set smtp_url and mail_from, or mail_folder while developing"
         return [
             Finding(name="mail", state=State.WARN, detail="not set up: no invitation is sent", remedy=remedy)
         ]
     return [_mail_folder(settings.mail_folder)]
+
+
+def _links(settings: Settings) -> list[Finding]:
+    if settings.public_url is not None:
+        return []
+    remedy = "set public_url to where people reach this service, such as https://awareness.example.com"
+    return [Finding(name="links", state=State.WARN, detail="mails hold no link to log in at", remedy=remedy)]
 
 
 def _mail_folder(folder: Path) -> Finding:

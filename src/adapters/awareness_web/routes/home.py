@@ -18,7 +18,7 @@ from awareness_web.paths import CHOOSE, HOME, LOG_OUT, LOG_OUT_EVERYWHERE, LOGIN
 from awareness_web.routes.entering import LEFT
 from awareness_web.visiting import AnyRequest, Desk, form, session_token
 
-SHOWN = 24
+SHOWN = 12
 """So many outcomes, the latest."""
 
 _REPORTED = frozenset({Outcome.REPORTED, Outcome.REPORTED_LATE})
