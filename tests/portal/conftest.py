@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from awareness_sql.migration import migrate
+from tests.contracts.postgres_database import open_postgres, postgres  # noqa: F401 -- a fixture
 from tests.contracts.storages import memory_storage, storage_of
 from tests.portal.site import Site, new_site
 
@@ -20,11 +21,15 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
 async def stored(request: pytest.FixtureRequest, migrated: Path, tmp_path: Path) -> AsyncIterator[Site]:
     """The portal on each store, for what a store has a part in."""
-    async with storage_of(request.param, migrated, tmp_path) as storage:
-        yield await new_site(storage)
+    if request.param == "postgres":
+        async with open_postgres(request.getfixturevalue("postgres")) as storage:
+            yield await new_site(storage)
+    else:
+        async with storage_of(request.param, migrated, tmp_path) as storage:
+            yield await new_site(storage)
 
 
 @pytest.fixture
