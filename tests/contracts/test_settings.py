@@ -169,6 +169,12 @@ def test_only_secrets_have_a_file_variant() -> None:
     )
 
 
+def test_a_key_to_sign_with_needs_a_selector() -> None:
+    (fault,) = faults(AWARENESS_DKIM_KEY=SECRETS["dkim_key"])
+
+    assert fault.startswith("dkim_selector: is needed with dkim_key;")
+
+
 def test_a_mail_server_needs_a_sender() -> None:
     assert ["mail_from: is needed with smtp_url; give an address like no-reply@example.com"] == faults(
         AWARENESS_SMTP_URL="smtp://mail"
@@ -258,7 +264,9 @@ SECRETS = {
     "smtp_url": "smtp://user:hunter2secret@mail",
     "limits_url": "redis://:hunter2secret@cache",
     "metrics_token": "hunter2secret-token",
+    "dkim_key": f"hunter2secret\n{Path(__file__).with_name('dkim.pem').read_text()}",
 }
+WITH_THEM = {"AWARENESS_MAIL_FROM": "a@example.com", "AWARENESS_DKIM_SELECTOR": "sel"}
 
 
 def test_the_secret_settings_are_those_that_may_hold_a_password() -> None:
@@ -267,7 +275,7 @@ def test_the_secret_settings_are_those_that_may_hold_a_password() -> None:
 
 def test_no_secret_stands_in_a_repr() -> None:
     environment = {f"AWARENESS_{name.upper()}": value for name, value in SECRETS.items()}
-    read = read_settings(environment={**environment, "AWARENESS_MAIL_FROM": "a@example.com"})
+    read = read_settings(environment={**environment, **WITH_THEM})
 
     assert "hunter2" not in repr(read)
 

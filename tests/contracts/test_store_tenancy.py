@@ -37,6 +37,7 @@ from tests.contracts.storages import (
     person,
     receipt,
 )
+from tests.contracts.test_store_portal import chosen, session
 from tests.core.tellings import happened, targeted
 
 pytestmark = pytest.mark.anyio
@@ -78,6 +79,8 @@ async def both(storage: Storage) -> Storage:
         await transaction.save_verdict_rules(VerdictRules(scanner_agents=("globex",)))
         await transaction.save_receipt(receipt(holder="Globex"), answer=[b"to Globex"])
         await transaction.save_campaigns([campaign(2, external_id="theirs")])
+        await transaction.save_chosen_password(chosen(ONLY_THEIRS, "of Globex"))
+        await transaction.save_session(session(1, ONLY_THEIRS))
         await transaction.save_erasure_secret(b"of Globex")
         await transaction.save_erased_addresses([ERASED])
     return storage
@@ -148,6 +151,9 @@ QUESTIONS: dict[str, list[Question]] = {
     "due_invitations": [lambda reading: reading.due_invitations(at=NOW + timedelta(days=9), limit=9)],
     "held_invitations": [lambda reading: reading.held_invitations("Globex")],
     "verdict_rules": [lambda reading: reading.verdict_rules()],
+    "chosen_password": [lambda reading: reading.chosen_password(ONLY_THEIRS.id)],
+    "session": [lambda reading: reading.session(session(1, ONLY_THEIRS).digest)],
+    "campaigns_by_id": [lambda reading: reading.campaigns_by_id([CampaignId("0001"), CampaignId("0002")])],
     "temporary_passwords": [lambda reading: reading.temporary_passwords(ONLY_THEIRS.id)],
     "recipients_of_employees": [lambda reading: reading.recipients_of_employees([OURS.id, ONLY_THEIRS.id])],
     "untied_recipients": [
@@ -196,6 +202,8 @@ Write = Callable[[Transaction], Awaitable[None]]
         lambda transaction: transaction.apply(changes=[changed(ONLY_THEIRS, last_name="Mine")]),
         lambda transaction: transaction.apply(changes=[changed(ONLY_THEIRS, external_id=None)]),
         lambda transaction: transaction.record_attempts([password(ONLY_THEIRS, 9)]),
+        lambda transaction: transaction.save_chosen_password(chosen(ONLY_THEIRS)),
+        lambda transaction: transaction.save_session(session(9, ONLY_THEIRS)),
         lambda transaction: transaction.save_pending([decided(ONLY_THEIRS.id, holder="Acme", now=NOW)]),
     ],
 )
@@ -224,6 +232,11 @@ async def test_writes_to_one_company_leave_the_same_ids_of_another_alone(both: S
         await transaction.save_receipt(receipt(), answer=[b"changed"])
         await transaction.purge_receipts(at=NOW + timedelta(days=9), at_most=9)
         await transaction.forget_receipt(receipt().id)
+        await transaction.save_chosen_password(chosen(OURS))
+        await transaction.save_session(session(2, OURS))
+        await transaction.end_session(session(1, ONLY_THEIRS).digest)
+        await transaction.end_sessions([OURS.id, ONLY_THEIRS.id])
+        await transaction.purge_sessions(at=LONG_AFTER, at_most=9)
         await transaction.save_erasure_secret(b"of Acme")
         await transaction.save_erased_addresses([attrs.evolve(ERASED, until=LONG_AFTER)])
         await transaction.remove_employees([OURS.id, ONLY_THEIRS.id])
@@ -245,6 +258,8 @@ def _untouched() -> list[object]:
         b"to Globex",
         b"of Globex",
         [ERASED],
+        chosen(ONLY_THEIRS, "of Globex"),
+        session(1, ONLY_THEIRS),
     ]
 
 
@@ -264,4 +279,6 @@ async def _seen_by_globex(storage: Storage) -> list[object]:
             await _joined(reading.kept_answer(receipt().id)),
             await reading.erasure_secret(),
             await reading.erased_addresses([ERASED.mark]),
+            await reading.chosen_password(ONLY_THEIRS.id),
+            await reading.session(session(1, ONLY_THEIRS).digest),
         ]

@@ -34,7 +34,7 @@ def test_a_campaign_of_gophish_is_imported_and_again_adds_nothing(here: Installa
     first = here.must("campaigns", "import", JSON, "--company", "Acme")
     again = here.must("campaigns", "import", CSV, "--company", "Acme", "--name", "Facture en attente")
 
-    assert first["summary"] == {"recipients": 3, "events": 9, "new": 9, "known": 0, "failed": 0}
+    assert first["summary"] == {"recipients": 3, "events": 9, "new": 9, "known": 0, "failed": 0, "erased": 0}
     assert (again["summary"]["new"], again["summary"]["known"]) == (0, 9)
     assert first["campaign"]["id"] == again["campaign"]["id"]
     assert again["campaign"]["counts"] == {
@@ -140,8 +140,12 @@ def test_events_of_any_tool_are_imported_and_again_change_nothing(here: Installa
     again = here.run(*arguments, "--json")
 
     assert (3, 3) == (first.code, again.code)
-    assert {"recipients": 5, "events": 9, "new": 9, "known": 0, "failed": 2} == first.json["summary"]
-    assert {"recipients": 5, "events": 9, "new": 0, "known": 9, "failed": 2} == again.json["summary"]
+    assert {"recipients": 5, "events": 9, "new": 9, "known": 0, "failed": 2, "erased": 0} == first.json[
+        "summary"
+    ]
+    assert {"recipients": 5, "events": 9, "new": 0, "known": 9, "failed": 2, "erased": 0} == again.json[
+        "summary"
+    ]
     assert first.json["campaign"] == again.json["campaign"]
     campaign = first.json["campaign"]
     assert ("c3", "Colis", "running") == (campaign["external_id"], campaign["name"], campaign["status"])

@@ -239,6 +239,9 @@ def _from_file(name: str, path: object, origin: str, faults: list[str]) -> dict[
 
 def _suggestion(key: str, spell: _Naming) -> str:
     known = [*setting_names(), *(name + _FILE_SUFFIX for name in setting_names() if is_secret(name))]
+    alone = key.lower().removeprefix(PREFIX.lower()).replace("-", "_").removesuffix(_FILE_SUFFIX)
+    if alone in setting_names():
+        return f"; did you mean {spell(alone)}?"
     close = get_close_matches(key.lower().replace("-", "_"), known, n=1)
     return f"; did you mean {spell(close[0])}?" if close else "; awareness config show lists those there are"
 
