@@ -102,7 +102,10 @@ class CampaignQuery:
 
 @attrs.frozen(kw_only=True)
 class CampaignTelling:
-    """What a tool says of a campaign it runs. A moment or a difficulty that is None was not told."""
+    """What a tool says of a campaign it runs. A moment or a difficulty that is None was not told.
+
+    A name or a state that is guessed was not told either; it serves while nothing better is known.
+    """
 
     external_id: str
     name: str
@@ -111,6 +114,8 @@ class CampaignTelling:
     starts_at: datetime | None = None
     ends_at: datetime | None = None
     difficulty: Difficulty | None = None
+    is_name_guessed: bool = False
+    is_state_guessed: bool = False
 
 
 def retold(known: Campaign, telling: CampaignTelling) -> Campaign:
@@ -119,10 +124,11 @@ def retold(known: Campaign, telling: CampaignTelling) -> Campaign:
     A state that `known` is past already stays too: tellings may arrive late, and twice. Nor was a campaign created
     later than it was known to be there. Raises `ValidationFailed` when the campaign would end before it starts.
     """
+    is_state_kept = telling.is_state_guessed or not can_reach(known.state, telling.state)
     campaign = attrs.evolve(
         known,
-        name=telling.name,
-        state=telling.state if can_reach(known.state, telling.state) else known.state,
+        name=known.name if telling.is_name_guessed else telling.name,
+        state=known.state if is_state_kept else telling.state,
         created_at=min(telling.created_at or known.created_at, known.created_at),
         starts_at=telling.starts_at or known.starts_at,
         ends_at=telling.ends_at or known.ends_at,

@@ -10,6 +10,7 @@ import ipaddress
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 
 import attrs
 
@@ -33,6 +34,8 @@ MAX_LENGTHS: Mapping[str, int] = {
 """Code points after normalisation (Choice: decisions/022)."""
 
 _METHOD = re.compile(r"[A-Z]+")
+_YEARS = range(2000, 2100)
+"""Tools write the year 1 for what they do not know. Once kept, it would be the first moment of everything."""
 
 
 @attrs.frozen(kw_only=True)
@@ -46,6 +49,8 @@ class RawCampaign:
     starts_at: str | None = None
     ends_at: str | None = None
     difficulty: Difficulty | None = None
+    is_name_guessed: bool = False
+    is_state_guessed: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -85,8 +90,10 @@ def check_campaign(raw: RawCampaign, *, names: Mapping[str, str]) -> CampaignTel
         state=raw.state,
         created_at=check.optional_moment("created_at", raw.created_at),
         starts_at=check.optional_moment("starts_at", raw.starts_at),
-        ends_at=check.optional_moment("ends_at", raw.ends_at),
+        ends_at=check.optional_moment("ends_at", raw.ends_at, end_of_day=True),
         difficulty=raw.difficulty,
+        is_name_guessed=raw.is_name_guessed,
+        is_state_guessed=raw.is_state_guessed,
     )
     check.finish()
     return telling
@@ -183,22 +190,25 @@ class _Check:
         mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
         return str(mapped or address)
 
-    def optional_moment(self, field: str, text: str | None) -> datetime | None:
-        return None if text is None else self.moment(field, text)
+    def optional_moment(self, field: str, text: str | None, *, end_of_day: bool = False) -> datetime | None:
+        if text is None:
+            return None
+        return self._read_moment(field, text, partial(parse_moment, end_of_day=end_of_day))
 
     def time(self, field: str, text: str) -> datetime:
         """A moment that is more than a day: which came first is what everything here is about."""
         return self._read_moment(field, text, parse_time)
 
-    def moment(self, field: str, text: str) -> datetime:
-        return self._read_moment(field, text, parse_moment)
-
     def _read_moment(self, field: str, text: str, parse: Callable[[str], datetime]) -> datetime:
         try:
-            return parse(text)
+            moment = parse(text)
         except InvalidMoment as error:
             self._note(field, "invalid_moment", str(error))
             return _NEVER
+        if moment.year not in _YEARS:
+            message = f"must be in the years {_YEARS[0]} to {_YEARS[-1]}; leave out a time that is not known"
+            self._note(field, "out_of_range", message)
+        return moment
 
     def _note(self, field: str, code: str, message: str) -> None:
         self._faults.append(Fault(field=self._names.get(field, field), code=code, message=message))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import hmac
+import ipaddress
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -36,13 +37,17 @@ READ_AGAIN_AFTER = timedelta(hours=1)
 A summary counts people: somebody's second click changes nothing in it (Choice: decisions/026).
 """
 
-LEASE = timedelta(minutes=15)
+LEASE = timedelta(minutes=7)
 """How long a source is one process' to poll without a sign of life. Reading one campaign takes less."""
 
 WANTED_PAUSE = timedelta(seconds=15)
 """At least so long lies between two polls, however often one is asked for."""
 
-_URL = re.compile(r"https?://[A-Za-z0-9._~\-\[\]:]+(?:/[A-Za-z0-9._~\-/%]*)?", re.ASCII)
+_URL = re.compile(
+    r"https?://(?:[a-z0-9._~-]+|\[(?P<ipv6>[0-9a-f:.]+)\])(?::(?P<port>[0-9]{1,5}))?(?:/[a-z0-9._~/%-]*)?",
+    re.ASCII | re.IGNORECASE,
+)
+_LAST_PORT = 65_535
 _SIGNATURE = re.compile(r"sha256=([0-9a-fA-F]{64})")
 _SECRET_PREFIX = "whs_"  # noqa: S105 (says what kind of secret follows)
 _SECRET_LENGTH = 43
@@ -150,7 +155,7 @@ def check_source(*, name: str, url: str, api_key_file: str) -> tuple[str, str]:
         problem = text_problem(text, min_length=1, max_length=longest)
         if problem is not None:
             faults.append(Fault(field=field, code=problem.code, message=problem.message))
-    if not _URL.fullmatch(normal_url):
+    if not _is_address(normal_url):
         message = (
             "must be the address of the tool's own administration, like https://gophish.example:3333, without user, "
             "query or fragment"
@@ -159,6 +164,16 @@ def check_source(*, name: str, url: str, api_key_file: str) -> tuple[str, str]:
     if faults:
         raise ValidationFailed(faults)
     return normal_name, normal_url
+
+
+def _is_address(url: str) -> bool:
+    found = _URL.fullmatch(url)
+    if found is None or not 0 < int(found["port"] or 1) <= _LAST_PORT:
+        return False
+    try:
+        return found["ipv6"] is None or bool(ipaddress.IPv6Address(found["ipv6"]))
+    except ValueError:
+        return False
 
 
 def webhook_secret(api_key: str, salt: bytes) -> str:

@@ -426,3 +426,18 @@ async def test_a_source_that_cannot_be_is_refused_by_field(
         await add_source(light.ports, ACME.id, kind=SourceKind.GOPHISH, **(fields | changes))
 
     assert field in {fault.field for fault in refusal.value.faults}
+
+
+async def test_an_address_is_one_source_of_a_company(light: Site) -> None:
+    known = light.added.source
+    with pytest.raises(ValidationFailed, match="polled by the source") as refusal:
+        await add_source(
+            light.ports,
+            ACME.id,
+            kind=SourceKind.GOPHISH,
+            name="Second",
+            url=f"{known.url.upper().replace('HTTP', 'http')}/",
+            api_key_file=known.api_key_file,
+        )
+
+    assert ["url"] == [fault.field for fault in refusal.value.faults]

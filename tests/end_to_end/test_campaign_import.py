@@ -198,11 +198,11 @@ def test_start_and_end_of_a_file_of_events_can_be_said(here: Installation) -> No
 
 def test_what_a_file_says_itself_cannot_be_said_beside_it(here: Installation) -> None:
     done = here.run(
-        "campaigns", "import", JSON, "--company", "Acme", "--start", "2026-01-01", "--external-id", "x"
+        "campaigns", "import", JSON, "--company", "Acme", "--start", "2026-01-01", "--status", "running"
     )
 
     assert (2, "") == (done.code, done.out)
-    assert "--external-id and --start: only for a CSV of events, which this file is not" in done.err
+    assert "--start and --status: only for a CSV of events, which this file is not" in done.err
     assert here.must("campaigns", "list", "--company", "Acme", "--from", "2000-01-01")["data"] == []
 
 
@@ -288,3 +288,36 @@ def test_rules_that_are_none_are_refused(here: Installation, flags: list[str], t
 
     assert refused.code == 2
     assert told in refused.err
+
+
+def test_what_was_only_guessed_takes_the_place_of_nothing(here: Installation, tmp_path: Path) -> None:
+    unnamed = tmp_path / "export.csv"
+    unnamed.write_bytes(Path(CSV).read_bytes())
+    named = here.must("campaigns", "import", JSON, "--company", "Acme")["campaign"]
+
+    again = here.must("campaigns", "import", str(unnamed), "--company", "Acme")["campaign"]
+
+    assert (named["name"], named["status"]) == (again["name"], again["status"])
+
+
+def test_an_export_joins_the_campaign_that_a_source_reads(here: Installation) -> None:
+    joined = [
+        here.must(
+            "campaigns", "import", file, "--company", "Acme", "--external-id", "gophish:s:12", "--name", "N"
+        )
+        for file in (JSON, CSV)
+    ]
+
+    assert 1 == len({told["campaign"]["id"] for told in joined})
+    assert "gophish:s:12" == joined[0]["campaign"]["external_id"]
+
+
+@pytest.mark.parametrize("content", [b"email;time\ra@b.example;2026-03-03\r", bytes(range(256)) * 9, b"a\rb"])
+def test_a_file_that_is_nothing_is_a_refusal_and_no_fault(
+    here: Installation, tmp_path: Path, content: bytes
+) -> None:
+    (tmp_path / "odd.csv").write_bytes(content)
+
+    refused = here.run("campaigns", "import", str(tmp_path / "odd.csv"), "--company", "Acme")
+
+    assert (2, False) == (refused.code, "unexpected" in refused.err), refused.err

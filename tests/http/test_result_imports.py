@@ -74,6 +74,23 @@ async def test_results_are_taken_in_and_sent_again_change_nothing(stored: Servic
     assert (3, 2, 1, 1) == (stats["total"], stats["envoyes"], stats["cliques"], stats["signales"])
 
 
+async def test_a_campaign_that_ends_on_a_day_ends_with_it(service: Service) -> None:
+    campaign = {**CAMPAIGN, "date_debut": "2026-03-03", "date_fin": "2026-03-03"}
+    answer = await as_json(service, [event("a")], campaign=campaign)
+
+    assert "2026-03-03T23:59:59.999Z" == answer.json["campaign"]["date_fin"]
+    assert 1 == answer.json["campaign"]["stats"]["cliques"]
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00Z", "1999-12-31T23:59:59Z", "2100-01-01T00:00:00Z"])
+async def test_a_time_that_only_stands_for_none_is_no_event(service: Service, at: str) -> None:
+    answer = await as_json(service, [event("a", at=at), event("b")])
+
+    (error,) = answer.json["errors"]
+    assert ("evenements[0].survenu_at", "out_of_range") == (error["field"], error["code"])
+    assert 1 == answer.json["campaign"]["stats"]["total"]
+
+
 async def test_bad_items_are_told_by_their_place_and_spoil_no_other(service: Service) -> None:
     answer = await as_json(
         service,

@@ -80,7 +80,7 @@ class GophishClient:
             raise self._refusal(f"cannot be reached: {_reason(error)}") from None
         except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError, httpx.DecodingError):
             raise self._refusal(f"broke off in the middle of {path}") from None
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise self._refusal(f"cannot be asked for {path}: {type(error).__name__}") from None
         try:
             # Some megabytes of it would hold up everybody else.

@@ -63,13 +63,19 @@ def is_export(data: bytes) -> bool:
     begin = data.removeprefix(codecs.BOM_UTF8).lstrip()
     if begin.startswith(b"{"):
         return True
-    header = begin[:_LONGEST_HEADER].partition(b"\n")[0].decode("utf-8", "replace")
-    columns = frozenset(next(csv.reader([header]), ()))
+    header = next(iter(begin[:_LONGEST_HEADER].decode("utf-8", "replace").splitlines()), "")
+    try:
+        columns = frozenset(next(csv.reader([header]), ()))
+    except csv.Error:
+        return False
     return columns >= _COLUMNS or _COLUMN_OF_RESULTS in columns
 
 
-def read_export(data: bytes, *, name: str) -> Export:
-    """What the file holds. `name` is what to call a campaign whose name is not in it.
+def read_export(
+    data: bytes, *, name: str, is_name_guessed: bool = False, external_id: str | None = None
+) -> Export:
+    """What the file holds. `name` is what to call a campaign whose name is not in it, for want of a better one if that
+    is guessed. `external_id` is what it is called here; by default its number says.
 
     Raises `ExportUnusable` for a file that is no export, `ValidationFailed` when the campaign itself is wrong.
     """
@@ -77,10 +83,12 @@ def read_export(data: bytes, *, name: str) -> Export:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ExportUnusable(f"not UTF-8: {error.reason} at byte {error.start}") from error
-    return _from_json(text) if text.lstrip().startswith("{") else _from_csv(text, name)
+    if text.lstrip().startswith("{"):
+        return _from_json(text, external_id)
+    return _from_csv(text, name, is_name_guessed=is_name_guessed, external_id=external_id)
 
 
-def _from_json(text: str) -> Export:
+def _from_json(text: str, external_id: str | None) -> Export:
     try:
         told = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -99,7 +107,7 @@ def _from_json(text: str) -> Export:
     happened = [(read_event(event), f"timeline[{index}]") for index, event in enumerate(timeline)]
     return _export(
         RawCampaign(
-            external_id=_external_id(told.get("id")),
+            external_id=external_id or _external_id(told.get("id")),
             name=str(told.get("name") or "GoPhish"),
             state=state,
             created_at=_date(told.get("created_date")) or _created_at(timeline),
@@ -110,7 +118,7 @@ def _from_json(text: str) -> Export:
     )
 
 
-def _from_csv(text: str, name: str) -> Export:
+def _from_csv(text: str, name: str, *, is_name_guessed: bool, external_id: str | None) -> Export:
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     try:
         columns = frozenset(reader.fieldnames or ())
@@ -131,8 +139,10 @@ def _from_csv(text: str, name: str) -> Export:
     happened = [(read_event(row), f"row {number}") for number, row in enumerate(rows, start=2)]
     return _export(
         RawCampaign(
-            external_id=f"gophish-{next(iter(ids), name)}",
+            external_id=external_id or f"gophish-{next(iter(ids), name)}",
             name=name,
+            is_name_guessed=is_name_guessed,
+            is_state_guessed=True,
             # The file does not say; a later telling may.
             state=CampaignState.RUNNING,
             created_at=_created_at(rows),

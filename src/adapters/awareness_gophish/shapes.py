@@ -15,9 +15,9 @@ from awareness_core.errors import Fault, ValidationFailed
 class TimelineEvent(msgspec.Struct, frozen=True):
     """One line of a campaign's history, and the body of a notice. Old versions leave `campaign_id` out of notices."""
 
-    message: str
-    time: str = ""
-    email: str = ""
+    message: str | None
+    time: str | None = ""
+    email: str | None = ""
     details: str | None = ""
     campaign_id: int | None = None
 
@@ -25,7 +25,7 @@ class TimelineEvent(msgspec.Struct, frozen=True):
 class Target(msgspec.Struct, frozen=True):
     """One of `results`: somebody who is targeted. Its status is overwritten by late sending, so it is not read."""
 
-    email: str
+    email: str | None
 
 
 class Results(msgspec.Struct, frozen=True):

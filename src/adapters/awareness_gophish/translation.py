@@ -107,7 +107,7 @@ def _recipients(targets: Iterable[Target]) -> Iterator[Line]:
     known: set[EmailKey] = set()
     for target in targets:
         try:
-            recipient = check_recipient(target.email, None, names={})
+            recipient = check_recipient(target.email or "", None, names={})
         except ValidationFailed as refusal:
             yield RefusedLine(faults=refusal.faults)
             continue

@@ -24,10 +24,15 @@ async def add_source(
 ) -> AddedSource:
     """Make and store a source for that company. Asks the tool nothing: it may be away.
 
-    Raises `ValidationFailed` for a name, an address or a key file that cannot be, or a name that another source of the
-    company has; `NotFound` for an unknown company.
+    Raises `ValidationFailed` for a name, an address or a key file that cannot be, or a name or an address that another
+    source of the company has; `NotFound` for an unknown company.
     """
     normal_name, normal_url = check_source(name=name, url=url, api_key_file=api_key_file)
+    for known in await ports.sources.list_sources(company_id):
+        if (known.kind, known.url.lower()) == (kind, normal_url.lower()):
+            # Its campaigns would be there twice.
+            message = f"is polled by the source '{known.name}' already"
+            raise ValidationFailed([Fault(field="url", code="taken", message=message)])
     now = ports.clock.now()
     source = Source(
         id=SourceId(uuid7(at=now, entropy=ports.entropy.take(UUID7_ENTROPY_BYTES))),

@@ -76,7 +76,10 @@ async def sync_source(
     """
     poll = _Poll(ports, source, ports.entropy.take(_HOLDER_BYTES).hex())
     if not await poll.claim():
-        raise Conflict(f"The source '{source.name}' is being polled by another process, or was removed.")
+        raise Conflict(
+            f"The source '{source.name}' is being polled by another process, or was removed. One that was killed in "
+            f"the middle keeps it for {LEASE.total_seconds() / 60:g} minutes."
+        )
     ending: str | None = "the poll was interrupted"
     try:
         outcome = await poll.run(everything=everything, on_progress=on_progress)
@@ -119,10 +122,13 @@ class _Poll:
             on_progress(SyncProgress(done=done, total=len(wanted)))
             try:
                 outcome = _added(outcome, await self._read(glance))
-            except (SourceUnavailable, ValidationFailed) as error:
+            except SourceUnavailable as error:
                 outcome = attrs.evolve(outcome, errors=[*outcome.errors, error.message])
-                if isinstance(error, SourceUnavailable) and error.spoils_all:
+                if error.spoils_all:
                     break
+            except ValidationFailed as error:
+                told = f"campaign {glance.told_id} '{glance.telling.name}': {error.message}"
+                outcome = attrs.evolve(outcome, errors=[*outcome.errors, told])
             if not await self.claim():
                 raise Conflict(
                     f"The source '{self._source.name}' was removed, or taken over, while it was polled."

@@ -41,7 +41,7 @@ for _name, _path, _help in (
     ("employees", "employees:app", "Import, list and invite people."),
     ("mail", "mail:app", "Look at the mails of access."),
     ("sources", "sources:app", "Connect the tools that campaigns are run with."),
-    ("campaigns", "campaigns:app", "List campaigns with their rates."),
+    ("campaigns", "campaigns:app", "List, show, import and judge campaigns."),
 ):
     app.command(f"awareness_server.cli.{_path}", name=_name, help=_help)
 

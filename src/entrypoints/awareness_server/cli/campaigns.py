@@ -113,7 +113,7 @@ async def import_(
 
     Reads what GoPhish's API tells of a campaign, the raw events that its pages export as CSV, the JSON and lines that
     the HTTP interface takes, and a CSV of events from any tool: a header with email, type and survenu_at, or what tools
-    call them in French and English, and a row for each event. All options but --name are for the latter.
+    call them in French and English, and a row for each event. --status and what follows it are for the latter.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ async def rules(
     company
         The company's id or name.
     soon
-        So many seconds around a sending nobody opens or clicks by hand.
+        So many seconds around a sending nobody opens or clicks by hand; at most 86400, a day.
     crowd
         So many recipients, touched from one address within --crowd-window seconds.
     crowd_window
@@ -200,7 +200,7 @@ async def rules(
     burst
         So many interactions of one recipient within --burst-window seconds.
     burst_window
-        See --burst.
+        See --burst; at most 3600.
     agent
         A part of a user agent that no person's browser has; repeat it for more.
     no_agent

@@ -7,7 +7,7 @@ do.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
@@ -85,7 +85,8 @@ def read_file(file: Path, said: Said, opened: ExitStack) -> Told:
         raise unusable_file(file, unusable.message, *unusable.hints) from unusable
     except (ExportUnusable, ValidationFailed) as unusable:
         raise unusable_file(file, str(unusable)) from unusable
-    _refuse_what_the_file_says(file, said)
+    taken = {"name", "external_id"} if isinstance(told, _Placed) else {"name"}
+    _refuse_what_the_file_says(file, said, taken)
     return told
 
 
@@ -104,7 +105,14 @@ def _told_whole(file: Path, data: bytes, said: Said, opened: ExitStack) -> Told 
     if _is_ours(data):
         return _Ours(JsonResults(data))
     if is_export(data):
-        return _Placed(read_export(data, name=said.name or file.stem))
+        return _Placed(
+            read_export(
+                data,
+                name=said.name or file.stem,
+                is_name_guessed=said.name is None,
+                external_id=said.external_id,
+            )
+        )
     return None
 
 
@@ -112,8 +120,10 @@ def _read_events(file: Path, data: bytes, said: Said) -> Told:
     campaign = RawCampaign(
         external_id=file.stem if said.external_id is None else said.external_id,
         name=file.stem if said.name is None else said.name,
+        is_name_guessed=said.name is None,
         # The file does not say; a later telling may.
         state=said.state or CampaignState.RUNNING,
+        is_state_guessed=said.state is None,
         starts_at=None if said.starts_at is None else spell_moment(said.starts_at),
         ends_at=None if said.ends_at is None else spell_moment(said.ends_at),
     )
@@ -127,10 +137,12 @@ def _read_events(file: Path, data: bytes, said: Said) -> Told:
     return _Placed(read)
 
 
-def _refuse_what_the_file_says(file: Path, said: Said) -> None:
+def _refuse_what_the_file_says(file: Path, said: Said, taken: Collection[str]) -> None:
     """What such a file says itself nobody else may: it would be passed over."""
     given = [
-        option for field, option in _OPTIONS.items() if field != "name" and getattr(said, field) is not None
+        option
+        for field, option in _OPTIONS.items()
+        if field not in taken and getattr(said, field) is not None
     ]
     if given:
         raise unusable_file(file, f"{' and '.join(given)}: only for a CSV of events, which this file is not")
