@@ -262,3 +262,22 @@ def test_a_refused_notice_quotes_nothing() -> None:
         GophishTool().read_notice(json.dumps(clicked(details={"payload": {"password": "hunter2"}})).encode())
 
     assert "hunter2" not in str(refusal.value)
+
+
+def test_an_odd_line_keeps_out_no_other() -> None:
+    told = {
+        "id": 1,
+        "results": [{"email": None}, {"email": "a@acme.example"}],
+        "timeline": [
+            {"message": None, "email": "a@acme.example", "time": "2026-03-03T08:00:00Z"},
+            {"message": "Email Opened", "email": None, "time": "2026-03-03T08:00:00Z"},
+            {"message": "Email Opened", "email": "a@acme.example", "time": None},
+            {"message": "Email Opened", "email": "a@acme.example", "time": "0001-01-01T00:00:00Z"},
+            {"message": "Email Opened", "email": "a@acme.example", "time": "2026-03-03T08:00:00Z"},
+        ],
+    }
+
+    lines = lines_of(msgspec.json.decode(json.dumps(told), type=Results))
+
+    refused = [isinstance(line, RefusedLine) for line in lines]
+    assert [True, False, True, True, True, True, False] == refused
