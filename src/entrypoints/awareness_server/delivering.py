@@ -7,9 +7,9 @@ neither the others nor the requests.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Final
 
 import structlog
@@ -18,6 +18,7 @@ from awareness_core.errors import NotFound, StoreUnavailable
 from awareness_core.ports import Ports
 from awareness_core.tenants import CompanyId
 from awareness_core.use_cases.deliver_pending import AT_ONCE, deliver_pending
+from awareness_server.repeating import repeating
 
 LOOK_EVERY: Final = 10.0
 """Seconds between two looks at what is due."""
@@ -28,24 +29,17 @@ _log = structlog.get_logger("awareness_server.delivering")
 @asynccontextmanager
 async def delivering(ports: Ports, *, look_every: float = LOOK_EVERY) -> AsyncIterator[None]:
     """Mail what is due while the block runs."""
-    task = asyncio.get_running_loop().create_task(_deliver_for_ever(ports, look_every=look_every))
-    try:
+    async with repeating(partial(_deliver_all, ports), every=look_every):
         yield
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
 
 
-async def _deliver_for_ever(ports: Ports, *, look_every: float) -> None:
-    while True:
-        try:
-            companies = await ports.companies.companies_with_due_invitations(at=ports.clock.now())
-        except StoreUnavailable as error:
-            _log.warning("pending_invitations_not_listed", error=error.message)
-        else:
-            await asyncio.gather(*(_deliver(ports, company_id) for company_id in companies))
-        await asyncio.sleep(look_every)
+async def _deliver_all(ports: Ports) -> None:
+    try:
+        companies = await ports.companies.companies_with_due_invitations(at=ports.clock.now())
+    except StoreUnavailable as error:
+        _log.warning("pending_invitations_not_listed", error=error.message)
+        return
+    await asyncio.gather(*(_deliver(ports, company_id) for company_id in companies))
 
 
 async def _deliver(ports: Ports, company_id: CompanyId) -> None:

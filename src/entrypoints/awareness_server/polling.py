@@ -7,7 +7,6 @@ source stands on its record and in the log, and never reaches the others or the 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import functools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,6 +19,7 @@ from awareness_core.errors import Conflict, StoreUnavailable
 from awareness_core.ports import Ports
 from awareness_core.sources import Source, SourceId, is_due
 from awareness_core.use_cases.sync_source import sync_source
+from awareness_server.repeating import repeating
 
 LOOK_EVERY: Final = 5.0
 """Seconds between two looks at which sources are due: so long may a notice wait for the poll that it asked for."""
@@ -33,25 +33,18 @@ async def polling(ports: Ports, *, every: timedelta, look_every: float = LOOK_EV
     if not every:
         yield
         return
-    task = asyncio.get_running_loop().create_task(_poll_for_ever(ports, every=every, look_every=look_every))
-    try:
-        yield
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
-
-
-async def _poll_for_ever(ports: Ports, *, every: timedelta, look_every: float) -> None:
     running: dict[SourceId, asyncio.Task[None]] = {}
+
+    async def look() -> None:
+        for source in await _due(ports, every=every):
+            if source.id not in running:
+                task = asyncio.create_task(_poll(ports, source))
+                running[source.id] = task
+                task.add_done_callback(functools.partial(_forget, running, source.id))
+
     try:
-        while True:
-            for source in await _due(ports, every=every):
-                if source.id not in running:
-                    task = asyncio.create_task(_poll(ports, source))
-                    running[source.id] = task
-                    task.add_done_callback(functools.partial(_forget, running, source.id))
-            await asyncio.sleep(look_every)
+        async with repeating(look, every=look_every):
+            yield
     finally:
         polls = list(running.values())
         for poll in polls:

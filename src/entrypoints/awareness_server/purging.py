@@ -6,11 +6,10 @@ neither the others nor the requests.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
 import structlog
@@ -19,6 +18,7 @@ from awareness_core.errors import NotFound, StoreUnavailable
 from awareness_core.ports import Ports
 from awareness_core.tenants import CompanyId
 from awareness_core.use_cases.purge_archived import purge_archived
+from awareness_server.repeating import repeating
 
 LOOK_EVERY: Final = 3600.0
 """Seconds between two looks: who is to be erased after days may wait for an hour."""
@@ -32,25 +32,18 @@ async def purging(ports: Ports, *, after: timedelta, look_every: float = LOOK_EV
     if not after:
         yield
         return
-    task = asyncio.get_running_loop().create_task(_purge_for_ever(ports, after=after, look_every=look_every))
-    try:
+    async with repeating(partial(_purge_all, ports, after=after), every=look_every):
         yield
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
 
 
-async def _purge_for_ever(ports: Ports, *, after: timedelta, look_every: float) -> None:
-    while True:
-        try:
-            companies = await ports.companies.list_companies()
-        except StoreUnavailable as error:
-            _log.warning("archived_not_purged", error=error.message)
-        else:
-            for company in companies:
-                await _purge(ports, company.id, after=after)
-        await asyncio.sleep(look_every)
+async def _purge_all(ports: Ports, *, after: timedelta) -> None:
+    try:
+        companies = await ports.companies.list_companies()
+    except StoreUnavailable as error:
+        _log.warning("archived_not_purged", error=error.message)
+        return
+    for company in companies:
+        await _purge(ports, company.id, after=after)
 
 
 async def _purge(ports: Ports, company_id: CompanyId, *, after: timedelta) -> None:
