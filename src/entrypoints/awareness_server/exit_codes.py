@@ -32,7 +32,7 @@ MEANINGS: Mapping[ExitCode, str] = MappingProxyType(
         ExitCode.PARTIAL: "done in part: some records or mails failed, the others went through",
         ExitCode.UNAVAILABLE: "something it depends on is down or not installed, so it could not begin",
         ExitCode.BAD_SETTINGS: "the settings do not fit: a bad value, an unknown name, an unmigrated database",
-        ExitCode.INTERRUPTED: "stopped by Ctrl-C; `serve` and `demo`, which have no other end, end with 0",
+        ExitCode.INTERRUPTED: "stopped by Ctrl-C; `serve`, `worker` and `demo`, which have no other end, end with 0",
         ExitCode.OUTPUT_CLOSED: "the reader of the output went away, as in `| head`",
     }
 )
