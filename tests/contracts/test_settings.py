@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from awareness_core.outbox import LEASE
+from awareness_core.receipts import MAILING_LEASE
 from awareness_server.redaction import Scrubber, shown_url
 from awareness_server.setting_sources import (
     Configuration,
@@ -15,7 +18,7 @@ from awareness_server.setting_sources import (
     load_settings,
     read_settings,
 )
-from awareness_server.settings import Settings, is_secret, setting_names
+from awareness_server.settings import LONGEST_MAIL_SECONDS, Settings, is_secret, setting_names
 
 
 @pytest.fixture(autouse=True)
@@ -173,6 +176,13 @@ def test_a_key_to_sign_with_needs_a_selector() -> None:
     (fault,) = faults(AWARENESS_DKIM_KEY=SECRETS["dkim_key"])
 
     assert fault.startswith("dkim_selector: is needed with dkim_key;")
+
+
+def test_a_call_that_mails_ends_long_before_it_counts_as_dead() -> None:
+    (fault,) = faults(AWARENESS_MAIL_SECONDS=str(LONGEST_MAIL_SECONDS + 1))
+
+    assert fault.startswith("mail_seconds: must be a whole number from 1 to 60")
+    assert timedelta(seconds=LONGEST_MAIL_SECONDS) <= min(LEASE, MAILING_LEASE) / 2
 
 
 def test_a_mail_server_needs_a_sender() -> None:

@@ -19,6 +19,8 @@ from awareness_server.setting_checks import Check
 _CHECK = "check"
 _HIDDEN = "is_secret"
 DEFAULT_DATABASE = "sqlite:///awareness.db"
+LONGEST_MAIL_SECONDS = 60
+"""A call that mails for longer would be taken for one that died, and its people be mailed by another process."""
 
 
 def _setting(default: object, check: Check, meaning: str) -> Any:  # noqa: ANN401 (as attrs.field)
@@ -50,7 +52,7 @@ class Settings:
     )
     mail_seconds: int = _setting(
         20,
-        checks.whole_number(1, 600),
+        checks.whole_number(1, LONGEST_MAIL_SECONDS),
         "how long a call waits for its mails; who is not reached then has failed",
     )
     limits_url: str | None = _secret(
