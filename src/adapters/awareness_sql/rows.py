@@ -42,7 +42,7 @@ def milliseconds_from(moment: datetime) -> int:
 
 def moment_from(milliseconds: int) -> datetime:
     """The moment, aware and in UTC."""
-    return _EPOCH + timedelta(milliseconds=milliseconds)
+    return _EPOCH + milliseconds * _MILLISECOND
 
 
 def optional_milliseconds(moment: datetime | None) -> int | None:
