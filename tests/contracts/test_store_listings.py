@@ -276,6 +276,20 @@ async def test_campaigns_are_filtered_by_state(storage: Storage) -> None:
     assert {state: [state] for state in CampaignState} == found
 
 
+async def test_campaigns_of_another_company_are_not_counted(storage: Storage) -> None:
+    for company, held in ((ACME, 5), (GLOBEX, 2)):
+        async with storage.store.transaction(company.id) as transaction:
+            await transaction.save_campaigns([campaign(number) for number in range(held)])
+
+    queries = [
+        CampaignQuery(period=ALWAYS, state=state, page=PageRequest(page=number, limit=1))
+        for state in (None, campaign(0).state)
+        for number in (1, 2, 9)
+    ]
+    async with storage.store.reading(GLOBEX.id) as reading:
+        assert {2} == {(await reading.list_campaigns(query)).total for query in queries}
+
+
 async def test_saving_a_campaign_again_replaces_it_and_no_other(storage: Storage) -> None:
     for company in (ACME, GLOBEX):
         async with storage.store.transaction(company.id) as transaction:
