@@ -48,13 +48,22 @@ class PostgresDatabase:
         self._finders: dict[Crossing, RoundTrips[str, Row | None]] = {}
         self._writes: WeakValueDictionary[CompanyId, SharedCommit] = WeakValueDictionary()
         self._patience = address.statement_timeout
+        self._endings: set[asyncio.Task[None]] = set()
 
     @contextlib.asynccontextmanager
     async def reading(self, company_id: CompanyId | None) -> AsyncIterator[Connection]:
         """See `Database`."""
         begin = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT {_claim(company_id)}"
-        async with self._transaction(begin) as driver:
+        driver = await self._begin(begin)
+        try:
             yield PostgresConnection(driver, self._shown)
+        except BaseException:
+            await self._give_up(driver)
+            raise
+        # What was read is known, so nobody has to wait for the end of the transaction.
+        ending = asyncio.create_task(self._give_up(driver))
+        self._endings.add(ending)
+        ending.add_done_callback(self._endings.discard)
 
     @contextlib.asynccontextmanager
     async def writing(self, company_id: CompanyId | None) -> AsyncIterator[Connection]:
@@ -121,19 +130,40 @@ class PostgresDatabase:
             await finder.close()
         for writes in list(self._writes.values()):
             await writes.close()
+        loop = asyncio.get_running_loop()
+        endings = [ending for ending in self._endings if ending.get_loop() is loop]
+        await asyncio.gather(*endings, return_exceptions=True)
+        self._endings.clear()
         await self._look_ups.close()
         await self._pool.close()
 
     @contextlib.asynccontextmanager
     async def _transaction(self, begin: str) -> AsyncIterator[Driver]:
-        driver, _ = await self._pool.take(lambda driver: driver.execute(begin))
+        driver = await self._begin(begin)
         try:
-            try:
-                yield driver
-            except BaseException:
-                await _roll_back(driver)
-                raise
+            yield driver
+        except BaseException:
+            await self._give_up(driver)
+            raise
+        try:
             await self._commit(driver)
+        finally:
+            self._pool.give_back(driver)
+
+    async def _begin(self, begin: str) -> Driver:
+        driver, _ = await self._pool.take(lambda driver: driver.execute(begin))
+        return driver
+
+    async def _give_up(self, driver: Driver) -> None:
+        """End the transaction without its writes; where that cannot be done, by closing the connection."""
+        try:
+            async with asyncio.timeout(_ROLLBACK_PATIENCE):
+                await driver.execute("ROLLBACK")
+        except DRIVER_ERRORS:
+            driver.terminate()
+        except BaseException:
+            driver.terminate()
+            raise
         finally:
             self._pool.give_back(driver)
 
@@ -165,18 +195,6 @@ class PostgresDatabase:
         driver, rows = await pool.take(fetch)
         pool.give_back(driver)
         return rows
-
-
-async def _roll_back(driver: Driver) -> None:
-    """End the transaction; where that cannot be done, by closing the connection."""
-    try:
-        async with asyncio.timeout(_ROLLBACK_PATIENCE):
-            await driver.execute("ROLLBACK")
-    except DRIVER_ERRORS:
-        driver.terminate()
-    except BaseException:
-        driver.terminate()
-        raise
 
 
 def _begin_writing(company_id: CompanyId, precedence: Precedence) -> str:
