@@ -34,7 +34,17 @@ SCANNER_AGENTS = (
 )
 """Parts of user agents, in lower case, that no browser of a person has."""
 
+EVERYDAY_AGENTS = (
+    "mozilla/5.0 (windows nt 10.0; win64; x64) applewebkit/537.36 (khtml, like gecko) chrome/ safari/537.36 edg/",
+    "mozilla/5.0 (windows nt 10.0; win64; x64; rv:) gecko/20100101 firefox/",
+    "mozilla/5.0 (macintosh; intel mac os x 10_15_7) applewebkit/605.1.15 (khtml, like gecko) version/ safari/605.1.15",
+    "mozilla/5.0 (iphone; cpu iphone os like mac os x) applewebkit/605.1.15 (khtml, like gecko) mobile/ safari/",
+    "mozilla/5.0 (linux; android 10; k) applewebkit/537.36 (khtml, like gecko) chrome/ mobile safari/537.36",
+)
+"""What people read their mail with, in lower case, without the versions that go by: a scanner may be known by one."""
+
 MAX_AGENTS = 200
+MIN_AGENT_LENGTH = 3
 MAX_AGENT_LENGTH = 100
 _LARGEST_CROWD_WINDOW = PLACE_SPAN
 _LONGEST_SOON = timedelta(days=1)
@@ -89,8 +99,8 @@ def changed_rules(rules: VerdictRules, change: RulesChange) -> VerdictRules:
     _check_span("burst_window", change.burst_window, _LONGEST_BURST, note)
     _check_count("crowd", change.crowd, note)
     _check_count("burst", change.burst, note)
-    added = [_agent("agent", text, note) for text in change.agents]
-    removed = {_agent("no_agent", text, note) for text in change.no_agents}
+    added = [_agent(text, note) for text in change.agents]
+    removed = {normal_text(text).lower() for text in change.no_agents}
     for agent in sorted(removed - {*rules.scanner_agents}):
         note("no_agent", "unknown", f"'{agent}' is not among the user agents")
     agents = {*rules.scanner_agents, *added} - removed
@@ -121,9 +131,11 @@ def _check_count(field: str, count: int | None, note: _Note) -> None:
         note(field, "out_of_range", f"must be between 2 and {_LARGEST_COUNT}")
 
 
-def _agent(field: str, text: str, note: _Note) -> str:
+def _agent(text: str, note: _Note) -> str:
     agent = normal_text(text).lower()
-    problem = text_problem(agent, min_length=1, max_length=MAX_AGENT_LENGTH)
+    problem = text_problem(agent, min_length=MIN_AGENT_LENGTH, max_length=MAX_AGENT_LENGTH)
     if problem is not None:
-        note(field, problem.code, problem.message)
+        note("agent", problem.code, problem.message)
+    elif any(agent in everyday for everyday in EVERYDAY_AGENTS):
+        note("agent", "everyday_agent", f"'{agent}' is in the user agents of people's browsers, too")
     return agent

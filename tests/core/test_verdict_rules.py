@@ -25,7 +25,14 @@ from awareness_core.use_cases.verdict_rules import (
     reclassify_campaigns,
     reset_verdict_rules,
 )
-from awareness_core.verdict_rules import DEFAULT_RULES, MAX_AGENTS, RulesChange, VerdictRules, changed_rules
+from awareness_core.verdict_rules import (
+    DEFAULT_RULES,
+    EVERYDAY_AGENTS,
+    MAX_AGENTS,
+    RulesChange,
+    VerdictRules,
+    changed_rules,
+)
 from tests.core.tellings import SPRING, Told, happened
 from tests.core.worlds import NOBODYS, OURS, THEIRS, World, keep_rules, run, settled_world
 
@@ -127,7 +134,7 @@ def test_all_that_is_wrong_is_told_at_once() -> None:
         crowd_window=timedelta(seconds=61),
         burst=1_000_001,
         burst_window=-timedelta(seconds=1),
-        agents=["", "a" * 101, "a\nb"],
+        agents=["", "a" * 101, "a\nbc"],
         no_agents=["never heard of"],
     )
 
@@ -145,6 +152,43 @@ def test_all_that_is_wrong_is_told_at_once() -> None:
         "agent",
         "no_agent",
     ] == [fault.field for fault in refusal.value.faults]
+
+
+everyday_parts = st.sampled_from(EVERYDAY_AGENTS).flatmap(
+    lambda everyday: st.tuples(st.just(everyday), st.integers(0, len(everyday)), st.integers(0, 30))
+)
+
+
+@given(
+    agent=st.one_of(
+        everyday_parts.map(lambda part: part[0][part[1] : part[1] + part[2]]),
+        st.text("cefhmorzl/ 5.0", max_size=12),
+        st.text(max_size=12),
+    )
+)
+@example(agent="e")
+@example(agent="Mozilla/5.0")
+@example(agent=" /5 ")
+def test_an_agent_that_is_kept_makes_no_machine_of_peoples_browsers(agent: str) -> None:
+    try:
+        rules = changed_rules(DEFAULT_RULES, RulesChange(agents=[agent]))
+    except ValidationFailed:
+        return
+
+    assert all(3 <= len(kept) for kept in rules.scanner_agents)
+    assert not [
+        (kept, everyday) for kept in rules.scanner_agents for everyday in EVERYDAY_AGENTS if kept in everyday
+    ]
+
+
+def test_a_version_of_a_browser_may_be_a_scanners() -> None:
+    changed_rules(DEFAULT_RULES, RulesChange(agents=["Chrome/79.0.3945.88", "HeadlessChrome/"]))
+
+
+def test_an_agent_that_was_kept_before_can_be_taken_away() -> None:
+    before = attrs.evolve(DEFAULT_RULES, scanner_agents=(*DEFAULT_RULES.scanner_agents, "e"))
+
+    assert DEFAULT_RULES == changed_rules(before, RulesChange(no_agents=["E"]))
 
 
 def test_agents_are_not_without_number() -> None:

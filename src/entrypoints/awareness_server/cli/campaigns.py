@@ -202,7 +202,7 @@ async def rules(
     burst_window
         See --burst; at most 3600.
     agent
-        A part of a user agent that no person's browser has; repeat it for more.
+        A part of a user agent that no person's browser has, at least 3 characters; repeat it for more.
     no_agent
         A part of a user agent that is a person's after all; repeat it for more.
     default
