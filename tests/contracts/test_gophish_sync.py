@@ -203,7 +203,7 @@ async def test_notices_and_polls_lead_to_one_state(site: Site, gophish: FakeGoph
     gophish.results = whole
     assert (4, 0, []) == await site.poll(everything=True)
 
-    assert {NoticeOutcome.STORED, NoticeOutcome.KNOWN, NoticeOutcome.AWAITED} == set(outcomes)
+    assert {NoticeOutcome.STORED, NoticeOutcome.KNOWN} == set(outcomes)
     assert await polled.everything() == after_notices
     assert await polled.everything() == await site.everything()
 
@@ -253,6 +253,49 @@ async def test_what_tells_of_nobody_is_ignored_and_a_test_is_one(light: Site) ->
     assert NoticeOutcome.TEST is await light.tell({"success": True})
     assert NoticeOutcome.IGNORED is await light.tell({**NEW_CLICK, "message": "Email Bounced"})
     assert NoticeOutcome.IGNORED is await light.tell({**NEW_CLICK, "email": "nobody"})
+
+
+MESSAGES = {
+    "Campaign Created": (NoticeOutcome.KNOWN, NoticeOutcome.KNOWN),
+    **dict.fromkeys(
+        (
+            "Email Sent",
+            "Error Sending Email",
+            "Email Opened",
+            "Clicked Link",
+            "Submitted Data",
+            "Email Reported",
+        ),
+        (NoticeOutcome.STORED, NoticeOutcome.KNOWN),
+    ),
+    "Proxied request": (NoticeOutcome.IGNORED, NoticeOutcome.IGNORED),
+}
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+async def test_each_notice_of_gophish_is_answered_for_what_it_is(light: Site, message: str) -> None:
+    """GoPhish passes the answer over; people read it in logs."""
+    await light.poll()
+    told = {**NEW_CLICK, "message": message}
+    if message in {"Campaign Created", "Email Sent"}:
+        told |= {"details": ""}
+    if message == "Campaign Created":
+        told |= {"email": ""}
+    is_nobodys = message == "Proxied request"
+
+    assert MESSAGES[message] == (await light.tell(told), await light.tell(told))
+    assert (NoticeOutcome.IGNORED if is_nobodys else NoticeOutcome.AWAITED) is await light.tell(
+        {**told, "campaign_id": 99}
+    )
+
+
+@pytest.mark.parametrize("number", [0, -1, 2**31, 2**63, 2**80, 10**4000])
+async def test_a_campaign_is_notified_of_under_any_number(site: Site, number: int) -> None:
+    await site.poll()
+    before = await site.everything()
+
+    assert NoticeOutcome.AWAITED is await site.tell({**NEW_CLICK, "campaign_id": number})
+    assert before == await site.everything()
 
 
 async def test_a_forged_notice_is_refused_and_counted_and_writes_nothing(site: Site) -> None:

@@ -66,7 +66,7 @@ async def _take(ports: Ports, source: Source, notice: Notice) -> NoticeOutcome:
         return NoticeOutcome.TEST
     if isinstance(notice.line, RefusedLine):
         return NoticeOutcome.IGNORED
-    if notice.told_id is not None and notice.line is not None:
+    if notice.told_id is not None:
         outcome = await _add(ports, source, notice.told_id, notice.line)
         if outcome is not None:
             return outcome
@@ -74,13 +74,16 @@ async def _take(ports: Ports, source: Source, notice: Notice) -> NoticeOutcome:
     return NoticeOutcome.AWAITED
 
 
-async def _add(ports: Ports, source: Source, told_id: str, line: Line) -> NoticeOutcome | None:
+async def _add(ports: Ports, source: Source, told_id: str, line: Line | None) -> NoticeOutcome | None:
     """What came of it, or None when there is no such campaign yet."""
     external_id = campaign_external_id(source, told_id)
     async with ports.store.transaction(source.company_id) as transaction:
         campaign = await transaction.campaign_by_external_id(external_id)
         if campaign is None:
             return None
+        if line is None:
+            # That there is such a campaign.
+            return NoticeOutcome.KNOWN
         outcome = await take_in(
             ports, transaction, _OneLine(campaign=_as_it_is(campaign, external_id), line=line)
         )
