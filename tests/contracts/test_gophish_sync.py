@@ -378,6 +378,30 @@ async def test_one_campaign_that_cannot_be_read_keeps_none_from_the_others(light
     assert (1, 2, []) == await light.poll()
 
 
+async def test_the_results_of_another_campaign_are_not_taken_for_this_ones(light: Site) -> None:
+    light.gophish.results[8] = recorded("results-7.json")
+    read, new, errors = await light.poll()
+
+    assert (3, 15) == (read, new)
+    (told,) = errors
+    assert "/api/campaigns/8/results with the results of another campaign" in told
+    assert SourceState.FAILING is (await light.state())[0]
+    light.gophish.results[8] = recorded("results-8.json")
+    assert (1, 2, []) == await light.poll()
+
+
+@pytest.mark.parametrize("number", [2**63 - 1, 2**63, 2**80, 10**4000])
+async def test_a_campaign_of_any_number_keeps_none_from_the_others(site: Site, number: int) -> None:
+    (called_off,) = (one for one in site.gophish.summary["campaigns"] if one["id"] == 10)
+    called_off["id"] = number
+    called_off["stats"] = dict.fromkeys(called_off["stats"], number)
+    read, _, errors = await site.poll()
+
+    assert (3, 1) == (read, len(errors))
+    assert SourceState.FAILING is (await site.state())[0]
+    assert ["7", "8", "9"] == [path.split("/")[3] for path in site.gophish.paths[1:4]]
+
+
 async def test_what_was_read_before_gophish_went_away_stays(light: Site) -> None:
     light.gophish.replies["/api/campaigns/8/results"] = raw(b"")
     read, _, errors = await light.poll()

@@ -30,7 +30,8 @@ Shape = TypeVar("Shape")
 _SUMMARY: Final = "/api/campaigns/summary"
 _RESULTS: Final = "/api/campaigns/{}/results"
 _AWAY: Final = frozenset({HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT})
-_TOLD_ID: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
+_TOLD_ID: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
+_LARGEST_ID: Final = 2**63 - 1
 
 _summaries: Final = msgspec.json.Decoder(Summaries)
 _results: Final = msgspec.json.Decoder(Results)
@@ -61,9 +62,13 @@ class GophishClient:
 
     async def results(self, told_id: str) -> Results:
         """Recipients and timeline of one campaign. Raises `SourceUnavailable`."""
-        if not _TOLD_ID.fullmatch(told_id):
-            raise ValueError("GoPhish numbers its campaigns")
-        return await self._ask(_RESULTS.format(told_id), _results.decode, self._limits.results_bytes)
+        if not _TOLD_ID.fullmatch(told_id) or int(told_id) > _LARGEST_ID:
+            raise self._refusal("lists a campaign under a number that no campaign has", spoils_all=False)
+        path = _RESULTS.format(told_id)
+        found = await self._ask(path, _results.decode, self._limits.results_bytes)
+        if found.id != int(told_id):
+            raise self._refusal(f"answered {path} with the results of another campaign", spoils_all=False)
+        return found
 
     async def _ask(self, path: str, decode: Callable[[bytes], Shape], limit: int) -> Shape:
         refuse_inside_transaction()

@@ -124,4 +124,5 @@ def _events(timeline: Iterable[TimelineEvent]) -> Iterator[Line]:
 
 
 def _digest(summary: Summary) -> str:
-    return hashlib.blake2b(msgspec.json.encode(summary), digest_size=16).hexdigest()
+    # Not as JSON, which this encoder writes of numbers below 2**64 alone.
+    return hashlib.blake2b(repr(summary).encode(), digest_size=16).hexdigest()
