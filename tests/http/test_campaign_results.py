@@ -113,17 +113,25 @@ async def test_no_cell_is_a_formula(service: Service, start: str) -> None:
     ("accept", "expected"),
     [
         ("text/csv", "text/csv; charset=utf-8"),
-        ("Text/CSV; q=0.9, */*", "text/csv; charset=utf-8"),
-        ("application/json, text/csv", "application/json"),
+        ("text/csv;q=0.1, application/json", "application/json"),
         ("*/*", "application/json"),
         ("text/html", "application/json"),
     ],
 )
-async def test_csv_is_answered_to_who_names_it_first(service: Service, accept: str, expected: str) -> None:
+async def test_csv_is_answered_to_who_prefers_it(service: Service, accept: str, expected: str) -> None:
     path = await imported(service)
     answer = await service.get(f"{path}/results", headers=[("accept", accept)])
 
-    assert expected == answer.headers["content-type"]
+    assert (200, expected) == (answer.status, answer.headers["content-type"])
+
+
+async def test_an_accept_in_several_lines_is_one(service: Service) -> None:
+    path = await imported(service)
+    answer = await service.get(
+        f"{path}/results", headers=[("accept", "application/json;q=0.5"), ("accept", "text/csv")]
+    )
+
+    assert "text/csv; charset=utf-8" == answer.headers["content-type"]
 
 
 async def test_a_page_of_csv_is_refused_rather_than_ignored(service: Service) -> None:

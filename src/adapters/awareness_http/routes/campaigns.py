@@ -20,6 +20,7 @@ from awareness_core.use_cases.read_campaigns import (
     get_campaign,
     list_recipients,
 )
+from awareness_http.accepting import preferred
 from awareness_http.answers import CSV, Answer, StreamedAnswer, json_answer
 from awareness_http.calls import call_of
 from awareness_http.declarations import declare
@@ -41,6 +42,8 @@ from awareness_http.wire.results import (
     wants_machine,
 )
 
+_JSON: Final = "application/json"
+_CSV: Final = "text/csv"
 _VARY: Final = (b"vary", b"accept")
 _ATTACHMENT: Final = (b"content-disposition", b'attachment; filename="results.csv"')
 
@@ -115,7 +118,7 @@ async def read_recipients(
 ) -> ASGIResponse:
     """How far each recipient of one campaign came."""
     call = call_of(scope)
-    if _prefers_csv(request.headers.get("accept", "")):
+    if preferred(request.headers.getall("accept", []), (_JSON, _CSV)) == _CSV:
         refuse_page(call.query)
         views = await all_recipients(call.ports, call.company_id, CampaignId(campaign_id))
         return StreamedAnswer(_as_csv(views), content_type=CSV, headers=(_VARY, _ATTACHMENT))
@@ -128,9 +131,3 @@ async def _as_csv(parts: AsyncIterator[Sequence[RecipientView]]) -> AsyncIterato
     yield spell_csv_head()
     async for views in parts:
         yield spell_csv(views)
-
-
-def _prefers_csv(accept: str) -> bool:
-    """Whether CSV is named before JSON. Weights are passed over: nobody asks for both and means the second."""
-    named = [item.partition(";")[0].strip().lower() for item in accept.split(",")]
-    return next((name for name in named if name in {"text/csv", "application/json"}), None) == "text/csv"
