@@ -95,7 +95,7 @@ async def test_csv_holds_everybody_with_the_same_columns(stored: Service) -> Non
     )
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@"])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "＝", "＋", "－", "＠", "\ufeff="])
 async def test_no_cell_is_a_formula(service: Service, start: str) -> None:
     path = await imported(
         service,

@@ -7,7 +7,7 @@ import enum
 import io
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated
 
 import attrs
 from msgspec import Meta
@@ -17,13 +17,12 @@ from awareness_core.pages import DEFAULT_LIMIT, Page, PageRequest
 from awareness_core.periods import spell_moment
 from awareness_core.recipients import Progress
 from awareness_core.use_cases.read_campaigns import RecipientView
+from awareness_http.csv_cells import guarded_cell
 from awareness_http.typed_reader import Taken
 from awareness_http.wire.pages import PageNumber, PageSize, Pagination, spell_pagination
 from awareness_http.wire.people import Secteur
 
 _Moment = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
-
-_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 class EnvoiStatut(enum.Enum):
@@ -130,7 +129,7 @@ def _cells(view: RecipientView) -> list[object]:
 
 
 def _guarded(text: str | None) -> str | None:
-    return f"'{text}" if text is not None and text.startswith(_FORMULA_STARTS) else text
+    return None if text is None else guarded_cell(text)
 
 
 def _spell(view: RecipientView) -> RecipientItem:
