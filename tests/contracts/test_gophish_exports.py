@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -83,6 +85,21 @@ def test_raw_events_as_csv_are_the_same_events() -> None:
         from_csv.campaign.external_id,
         from_csv.campaign.name,
     )
+
+
+@given(
+    delimiter=st.sampled_from(",;\t"), start=st.sampled_from(["", "\ufeff", "\n"]), quotes_all=st.booleans()
+)
+def test_a_copy_that_a_spreadsheet_saved_is_the_same_export(
+    delimiter: str, start: str, *, quotes_all: bool
+) -> None:
+    copy = io.StringIO()
+    writer = csv.writer(copy, delimiter=delimiter, quoting=csv.QUOTE_ALL if quotes_all else csv.QUOTE_MINIMAL)
+    writer.writerows(csv.reader(CSV.read_text(encoding="utf-8").splitlines()))
+    data = (start + copy.getvalue()).encode()
+
+    assert is_export(data)
+    assert read_export(CSV.read_bytes(), name="file") == read_export(data, name="file")
 
 
 @pytest.mark.parametrize("path", [JSON, CSV])
@@ -191,7 +208,8 @@ def test_what_is_no_export_is_refused_with_what_would_be(data: bytes, told_why: 
         (b'"email","time","message","details"', True),
         (b"", False),
         (b"[]", False),
-        (b"email;time;message;details\r\n", False),
+        (b"email;time;message;details\r\n", True),
+        (b"email:time:message:details\r\n", False),
         (b"email,type,survenu_at\r\na,b,details\r\n", False),
         (b"\xff\x00" * 100_000, False),
     ],

@@ -36,6 +36,9 @@ _FORMULA_STARTS: Final = ("'=", "'+", "'-", "'@")
 
 _COLUMNS: Final = frozenset({"email", "time", "message", "details"})
 _COLUMN_OF_RESULTS: Final = "send_date"
+_DELIMITERS: Final = (",", ";", "\t")
+"""GoPhish writes the first; a spreadsheet that saves a copy, what is usual where it runs."""
+
 _LONGEST_HEADER: Final = 4096
 _NAMES: Final = {"starts_at": "launch_date", "ends_at": "completed_date", "created_at": "created_date"}
 
@@ -63,12 +66,7 @@ def is_export(data: bytes) -> bool:
     begin = data.removeprefix(codecs.BOM_UTF8).lstrip()
     if begin.startswith(b"{"):
         return True
-    header = next(iter(begin[:_LONGEST_HEADER].decode("utf-8", "replace").splitlines()), "")
-    try:
-        columns = frozenset(next(csv.reader([header]), ()))
-    except csv.Error:
-        return False
-    return columns >= _COLUMNS or _COLUMN_OF_RESULTS in columns
+    return _delimiter(begin[:_LONGEST_HEADER].decode("utf-8", "replace")) is not None
 
 
 def read_export(
@@ -119,7 +117,8 @@ def _from_json(text: str, external_id: str | None) -> Export:
 
 
 def _from_csv(text: str, name: str, *, is_name_guessed: bool, external_id: str | None) -> Export:
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    delimiter = _delimiter(text.lstrip()[:_LONGEST_HEADER]) or ","
+    reader = csv.DictReader(io.StringIO(text.lstrip(), newline=""), delimiter=delimiter, strict=True)
     try:
         columns = frozenset(reader.fieldnames or ())
         if _COLUMN_OF_RESULTS in columns:
@@ -150,6 +149,19 @@ def _from_csv(text: str, name: str, *, is_name_guessed: bool, external_id: str |
         ),
         happened,
     )
+
+
+def _delimiter(begin: str) -> str | None:
+    """What stands between the columns of one of GoPhish's CSVs; None when the text begins as neither does."""
+    header = next(iter(begin.splitlines()), "")
+    for delimiter in _DELIMITERS:
+        try:
+            columns = frozenset(next(csv.reader([header], delimiter=delimiter), ()))
+        except csv.Error:
+            continue
+        if columns >= _COLUMNS or _COLUMN_OF_RESULTS in columns:
+            return delimiter
+    return None
 
 
 def _export(raw: RawCampaign, told: Sequence[tuple[Line | None, str]]) -> Export:
