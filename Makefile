@@ -6,16 +6,26 @@ JOBS ?= 2
 
 VENV := .venv
 BIN := $(VENV)/bin
+CHROMIUM_NAMES := chromium chromium-browser google-chrome
 PACKAGES := $(sort $(patsubst %/__init__.py,%,$(wildcard src/*/__init__.py src/*/*/__init__.py)))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo serve test test-fast lint fmt check bench lock wheel clean FORCE
+.PHONY: help install browser demo serve test test-fast lint fmt check bench lock wheel clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 install: $(VENV)/installed ## Put everything in .venv, .venv/bin/awareness included; instant when nothing changed
+
+browser: ## Look for Chromium, which the tests in a browser need; as root on Debian, install it
+	@for name in $(or $(TEST_CHROMIUM),$(CHROMIUM_NAMES)); do command -v "$$name" && exit; done; \
+	if [ -z "$(TEST_CHROMIUM)" ] && [ "$$(id -u)" = 0 ] && grep -qsx ID=debian /etc/os-release; then \
+		apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium; \
+	else \
+		echo "Chromium is missing. On Debian: apt-get install chromium. Elsewhere install Chromium or Chrome," \
+			"or name one that is there: make test TEST_CHROMIUM=/path/to/it" >&2; exit 1; \
+	fi
 
 demo: install ## Run a whole fictional company on http://localhost:$PORT, nothing to configure
 	$(BIN)/awareness demo --port $(PORT)

@@ -80,10 +80,12 @@ class Installation:
         return Started(process)
 
     @contextlib.contextmanager
-    def serving(self, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[Server]:
-        """A server on a free port that answers; killed at the end if it still runs."""
+    def serving(
+        self, *arguments: str, port: int = 0, env: Mapping[str, str] | None = None
+    ) -> Iterator[Server]:
+        """A server that answers, on a free port unless told which; killed at the end if it still runs."""
         started = self.start(
-            "serve", "--port", "0", *arguments, env={"AWARENESS_LOG_FORMAT": "json", **(env or {})}
+            "serve", "--port", str(port), *arguments, env={"AWARENESS_LOG_FORMAT": "json", **(env or {})}
         )
         try:
             event = started.wait_for_event("serving")
