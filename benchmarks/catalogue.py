@@ -7,6 +7,7 @@ from typing import Final
 
 from benchmarks.measuring import Row
 from benchmarks.rows.directories import beside, growth, memory_of_sync, million, sync
+from benchmarks.rows.downloads import download
 from benchmarks.rows.ingest import hot, ingest
 from benchmarks.rows.listing import campaigns
 from benchmarks.rows.mailing import letters, mail
@@ -25,6 +26,7 @@ ROWS: Final[Mapping[str, Row]] = {
     "sync-memory": memory_of_sync,
     "million": million,
     "campaigns": campaigns,
+    "download": download,
     "ingest": ingest,
     "hot": hot,
     "letters": letters,
