@@ -23,6 +23,7 @@ from awareness_core.sectors import SectorId
 class Progress:
     """The first moment of each step, those that later steps prove included; late and machine events do not count.
 
+    `error_at` is None as well for somebody whom a later attempt reached, as whatever happened after the error proves.
     `machine` is how many interactions were a machine's, `with_machine` the steps that were reached if they count.
     """
 
@@ -90,6 +91,8 @@ def progress_of(events: Iterable[Event], *, ends_at: datetime | None) -> Progres
     firsts: dict[Step, datetime] = {}
     with_machine: set[Step] = set()
     machine = 0
+    last_error: datetime | None = None
+    last_proof: datetime | None = None
     for event in events:
         if ends_at is not None and event.at > ends_at:
             continue
@@ -97,10 +100,17 @@ def progress_of(events: Iterable[Event], *, ends_at: datetime | None) -> Progres
         if event.is_machine:
             machine += 1
             continue
+        if event.step is Step.ERROR:
+            last_error = event.at if last_error is None else max(last_error, event.at)
+        else:
+            last_proof = event.at if last_proof is None else max(last_proof, event.at)
         for step in IMPLIES[event.step]:
             known = firsts.get(step)
             if known is None or event.at < known:
                 firsts[step] = event.at
+    if last_error is not None and last_proof is not None and last_error <= last_proof:
+        del firsts[Step.ERROR]
+        with_machine.discard(Step.ERROR)
     return Progress(
         sent_at=firsts.get(Step.SENT),
         opened_at=firsts.get(Step.OPENED),

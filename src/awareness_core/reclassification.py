@@ -35,13 +35,13 @@ def other_verdicts(own: Collection[Event], beside: Iterable[Event], rules: Verdi
 
 async def judge_again(transaction: Transaction, campaign: Campaign, rules: VerdictRules) -> int:
     """Write the campaign's verdicts, recipients and counts as they are by `rules`; how many verdicts changed."""
-    changed = 0
+    before, changed = campaign, 0
     after: EmailKey | None = None
     while part := await transaction.recipients_after(campaign.id, after, limit=_RECIPIENTS_AT_ONCE):
         campaign, count = await _judge_part(transaction, campaign, part, rules)
         changed += count
         after = part[-1].email.key
-    if changed:
+    if campaign != before:
         await transaction.save_campaigns([campaign])
     return changed
 
@@ -49,18 +49,19 @@ async def judge_again(transaction: Transaction, campaign: Campaign, rules: Verdi
 async def _judge_part(
     transaction: Transaction, campaign: Campaign, part: Collection[Recipient], rules: VerdictRules
 ) -> tuple[Campaign, int]:
-    keys = {recipient.email.key for recipient in part if not recipient.is_erased}
-    own = await transaction.events(campaign.id, recipients=keys)
+    keys = {recipient.email.key for recipient in part}
+    erased = {recipient.email.key for recipient in part if recipient.is_erased}
+    told = await transaction.events(campaign.id, recipients=keys)
+    own = [event for event in told if event.recipient not in erased]
     places = places_around((event for event in own if event.step in JUDGED_STEPS), 2)
     changed = other_verdicts(own, await transaction.events(campaign.id, places=places), rules)
-    concerned = {event.recipient for event in changed}
-    if not concerned:
-        return campaign, 0
-    others = await transaction.events(campaign.id, recipients=concerned - keys)
-    events = {event.key: event for event in (*own, *others, *changed)}
+    others = {event.recipient for event in changed} - keys
+    beside = await transaction.events(campaign.id, recipients=others)
+    events = {event.key: event for event in (*told, *beside, *changed)}
+    # Of everybody, as what counts may have changed with the program, too.
     campaign, changes = progress_again(
         campaign,
-        await transaction.recipients(campaign.id, concerned),
+        [*part, *await transaction.recipients(campaign.id, others)],
         events.values(),
         ends_at=campaign.ends_at,
     )

@@ -137,6 +137,7 @@ async def test_a_poll_brings_what_gophish_knows(site: Site) -> None:
     spring = await site.campaign(7)
     assert spring is not None
     # Ada's click was a scanner's, while her mail was being handed over; GoPhish itself shows none of it any more.
+    # Of two mails that failed one went out later.
     assert (
         Funnel(
             total=6,
@@ -145,7 +146,7 @@ async def test_a_poll_brings_what_gophish_knows(site: Site) -> None:
             clicked=2,
             submitted=1,
             reported=2,
-            errors=2,
+            errors=1,
             machine=1,
         )
         == spring.funnel

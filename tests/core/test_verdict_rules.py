@@ -16,6 +16,7 @@ from awareness_core.interactions import judge_campaign
 from awareness_core.kpis import Step, tally
 from awareness_core.recipients import progress_of
 from awareness_core.results_check import EventTelling
+from awareness_core.results_plan import ResultChanges
 from awareness_core.use_cases.import_results import import_results
 from awareness_core.use_cases.verdict_rules import (
     JudgingProgress,
@@ -33,6 +34,7 @@ from awareness_core.verdict_rules import (
     VerdictRules,
     changed_rules,
 )
+from tests.core.strategies import NOW
 from tests.core.tellings import SPRING, Told, happened
 from tests.core.worlds import NOBODYS, OURS, THEIRS, World, keep_rules, run, settled_world
 
@@ -109,6 +111,35 @@ async def assert_judged_by(world: World, rules: VerdictRules) -> None:
 
 def by_key(events: Iterable[Event]) -> dict[EventKey, Event]:
     return {event.key: event for event in events}
+
+
+def test_what_was_counted_by_an_earlier_rule_is_counted_again() -> None:
+    async def story() -> None:
+        world = await settled_world()
+        told = [
+            happened("a", Step.ERROR),
+            happened("a", Step.SENT, timedelta(minutes=5)),
+            happened("b", Step.ERROR),
+        ]
+        outcome = await import_results(world, OURS, Told(SPRING, [told]))
+        assert (2, 1, 1) == (
+            outcome.campaign.funnel.total,
+            outcome.campaign.funnel.sent,
+            outcome.campaign.funnel.errors,
+        )
+        async with world.store.transaction(OURS) as transaction:
+            stale = [
+                attrs.evolve(person, progress=attrs.evolve(person.progress, error_at=NOW))
+                for person in await transaction.recipients_after(outcome.campaign.id, None, limit=10)
+            ]
+            await transaction.save_results(outcome.campaign.id, ResultChanges(changed_recipients=stale))
+            errors = attrs.evolve(outcome.campaign.funnel, errors=2)
+            await transaction.save_campaigns([attrs.evolve(outcome.campaign, funnel=errors)])
+
+        assert Reclassified(campaigns=1) == await reclassify_campaigns(world, OURS)
+        await assert_judged_by(world, DEFAULT_RULES)
+
+    run(story())
 
 
 def test_a_change_leaves_the_rest_as_it_is() -> None:

@@ -77,6 +77,27 @@ async def test_recipients_are_listed_by_address_page_by_page(stored: Service) ->
     assert page.headers["vary"] == "accept"
 
 
+async def test_who_was_not_sent_to_is_who_counts_among_the_errors(service: Service) -> None:
+    early, late = "2026-03-03T08:00:00Z", "2026-03-03T08:05:00Z"
+    path = await imported(
+        service,
+        *(event("again", "erreur", early), event("again", "envoye", late)),
+        *(event("back", "erreur", late), event("back", "envoye", early)),
+        event("never", "erreur", early),
+        event("opened", "erreur", early),
+        event("opened", "ouvert", "2026-03-03T10:00:00Z"),
+        event("sent", "envoye", early),
+        recipients=({"email": "waiting@acme.example"},),
+    )
+    told = (await service.get(f"{path}/results")).json["data"]
+    stats = (await service.get(path)).json["campaign"]["stats"]
+
+    assert ["envoye", "erreur", "erreur", "envoye", "envoye", "en_attente"] == [
+        one["statut_envoi"] for one in told
+    ]
+    assert (4, 2) == (stats["envoyes"], stats["erreurs"])
+
+
 async def test_csv_holds_everybody_with_the_same_columns(stored: Service) -> None:
     await stored.person(email="r7@acme.example", secteur="Ventes, Nord")
     path = await imported(stored, *(event(f"r{number}") for number in range(1200)))

@@ -152,10 +152,9 @@ def _spell(view: RecipientView) -> RecipientItem:
 
 
 def _statut_of(progress: Progress) -> EnvoiStatut:
-    # A mail that failed and was sent at the next attempt arrived.
-    if progress.sent_at is not None:
-        return EnvoiStatut.ENVOYE
-    return EnvoiStatut.EN_ATTENTE if progress.error_at is None else EnvoiStatut.ERREUR
+    if progress.error_at is not None:
+        return EnvoiStatut.ERREUR
+    return EnvoiStatut.EN_ATTENTE if progress.sent_at is None else EnvoiStatut.ENVOYE
 
 
 def _moment(moment: datetime | None) -> str | None:

@@ -87,7 +87,9 @@ class CampaignStats:
     cliques: Annotated[int, Meta(description="Clicked.")]
     soumis: Annotated[int, Meta(description="Submitted data.")]
     signales: Annotated[int, Meta(description="Reported the mail.")]
-    erreurs: Annotated[int, Meta(description="Could not be sent to.")]
+    erreurs: Annotated[
+        int, Meta(description="Could not be sent to, as far as is known: no later attempt did.")
+    ]
     interactions_machine: Annotated[
         int, Meta(description="Interactions by scanners, left out of the counts unless asked for.")
     ]
