@@ -134,6 +134,16 @@ def unread(
     return [glance for glance in glances if may_differ(glance)]
 
 
+def is_kept_as_told(at: datetime, *, created_at: datetime) -> bool:
+    """Whether a tool tells of an event at the same moment when it is polled as when it happens.
+
+    `created_at` is when it says that the event's campaign was made. Some databases keep whole seconds, of which some
+    round and some cut off: nothing makes one moment of both. A campaign that was made at a full second is of such a
+    tool, or by chance of another, about which it is wrong to be wary and does no harm (Choice: decisions/026).
+    """
+    return at.microsecond == 0 or created_at.microsecond != 0
+
+
 def is_due(source: Source, *, now: datetime, every: timedelta) -> bool:
     """Whether it is time to poll `source`, which is polled at intervals of `every`, or sooner when asked for."""
     if source.polled_at is None:

@@ -7,7 +7,7 @@ import hmac
 import itertools
 import json
 import random
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from awareness_core.campaigns import Campaign
 from awareness_core.errors import Conflict, SignatureInvalid, SourceUnavailable, ValidationFailed
 from awareness_core.kpis import Funnel
 from awareness_core.pages import PageRequest
+from awareness_core.periods import parse_moment
 from awareness_core.ports import Ports
 from awareness_core.recipients import Recipient
 from awareness_core.sources import LEASE, READ_AGAIN_AFTER, SourceId, SourceKind, SourceState, is_due
@@ -206,6 +207,48 @@ async def test_notices_and_polls_lead_to_one_state(site: Site, gophish: FakeGoph
 
     assert {NoticeOutcome.STORED, NoticeOutcome.KNOWN} == set(outcomes)
     assert await polled.everything() == after_notices
+    assert await polled.everything() == await site.everything()
+
+
+def cut_off(time: str) -> str:
+    """As MariaDB keeps it."""
+    return f"{time.partition('.')[0].rstrip('Z')}Z"
+
+
+def rounded(time: str) -> str:
+    """As MySQL keeps it."""
+    at = parse_moment(time) + timedelta(milliseconds=500)
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}"
+
+
+@pytest.mark.parametrize("kept", [cut_off, rounded])
+async def test_a_gophish_that_keeps_whole_seconds_tells_of_no_event_twice(
+    site: Site, gophish: FakeGophish, tmp_path: Path, kept: Callable[[str], str]
+) -> None:
+    whole = {number: recorded(f"results-{number}.json") for number in (7, 8, 9, 10)}
+    every = list(itertools.chain.from_iterable(one["timeline"] for one in whole.values()))
+    for one in gophish.summary["campaigns"]:
+        one["created_date"] = kept(one["created_date"])
+    in_database = {
+        number: {**one, "timeline": [{**event, "time": kept(event["time"])} for event in one["timeline"]]}
+        for number, one in whole.items()
+    }
+    gophish.results = in_database
+    storage = memory_storage()
+    await storage.companies.add_company(ACME)
+    polled = await site_on(storage, gophish, tmp_path)
+    await polled.poll()
+
+    gophish.results = {number: {**one, "timeline": []} for number, one in whole.items()}
+    await site.poll()
+    outcomes = {await site.tell(event) for event in every}
+    gophish.results = in_database
+    await site.poll(everything=True)
+
+    assert {NoticeOutcome.AWAITED, NoticeOutcome.STORED, NoticeOutcome.KNOWN} == outcomes
+    assert await polled.everything() == await site.everything()
+    assert 0 == (await site.poll(everything=True))[1]
+    assert {NoticeOutcome.AWAITED, NoticeOutcome.KNOWN} == {await site.tell(event) for event in every}
     assert await polled.everything() == await site.everything()
 
 

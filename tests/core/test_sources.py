@@ -2,10 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from awareness_core.errors import ValidationFailed
-from awareness_core.sources import check_source
+from awareness_core.sources import check_source, is_kept_as_told
+from tests.core.strategies import NOW
+
+moments = st.integers(0, 5000).map(lambda milliseconds: NOW + timedelta(milliseconds=milliseconds))
+
+
+def exactly(at: datetime) -> datetime:
+    return at
+
+
+def cut_off(at: datetime) -> datetime:
+    return at.replace(microsecond=0)
+
+
+def rounded(at: datetime) -> datetime:
+    return (at + timedelta(milliseconds=500)).replace(microsecond=0)
+
+
+@given(at=moments, made=moments, keep=st.sampled_from([exactly, cut_off, rounded]))
+@example(at=NOW, made=NOW, keep=exactly)
+@example(at=NOW + timedelta(milliseconds=600), made=NOW + timedelta(milliseconds=100), keep=rounded)
+def test_what_is_taken_at_its_word_is_polled_at_that_moment(
+    at: datetime, made: datetime, keep: Callable[[datetime], datetime]
+) -> None:
+    if is_kept_as_told(at, created_at=keep(made)):
+        assert keep(at) == at
+    if keep is exactly and made != cut_off(made):
+        assert is_kept_as_told(at, created_at=keep(made))
 
 
 @pytest.mark.parametrize(

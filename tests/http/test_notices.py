@@ -45,7 +45,7 @@ async def connected(service: Service, folder: Path) -> AddedSource:
         id=CampaignId("01950000-0000-7000-8000-000000000008"),
         name="Spring",
         state=CampaignState.RUNNING,
-        created_at=NOW,
+        created_at=NOW + timedelta(milliseconds=123),
         starts_at=NOW,
         external_id=campaign_external_id(added.source, "8"),
     )

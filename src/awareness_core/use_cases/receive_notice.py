@@ -14,7 +14,7 @@ import attrs
 from awareness_core.campaigns import Campaign, CampaignTelling
 from awareness_core.errors import SignatureInvalid
 from awareness_core.ports import Ports
-from awareness_core.results_check import RefusedLine
+from awareness_core.results_check import EventTelling, RefusedLine
 from awareness_core.results_intake import take_in
 from awareness_core.results_plan import Line
 from awareness_core.source_ports import Notice
@@ -23,6 +23,7 @@ from awareness_core.sources import (
     SourceId,
     SourceKind,
     campaign_external_id,
+    is_kept_as_told,
     is_signed,
     webhook_secret,
 )
@@ -37,7 +38,10 @@ class NoticeOutcome(enum.Enum):
     STORED = "stored"
     KNOWN = "known"
     AWAITED = "awaited"
-    """It is for a campaign that no poll has shown yet; one was asked for, and brings it if it is the company's."""
+    """It is for a campaign that no poll has shown yet; one was asked for, and brings it if it is the company's.
+
+    So it is when the tool keeps moments less exactly than it tells them, as it would then be two events.
+    """
     IGNORED = "ignored"
     """It tells nothing of anybody, or of somebody erased, or nothing that can be read."""
 
@@ -75,7 +79,7 @@ async def _take(ports: Ports, source: Source, notice: Notice) -> NoticeOutcome:
 
 
 async def _add(ports: Ports, source: Source, told_id: str, line: Line | None) -> NoticeOutcome | None:
-    """What came of it, or None when there is no such campaign yet."""
+    """What came of it, or None when only a poll can bring it: there is no such campaign yet, or no such moment."""
     external_id = campaign_external_id(source, told_id)
     async with ports.store.transaction(source.company_id) as transaction:
         campaign = await transaction.campaign_by_external_id(external_id)
@@ -84,6 +88,10 @@ async def _add(ports: Ports, source: Source, told_id: str, line: Line | None) ->
         if line is None:
             # That there is such a campaign.
             return NoticeOutcome.KNOWN
+        if isinstance(line, EventTelling) and not is_kept_as_told(
+            line.event.at, created_at=campaign.created_at
+        ):
+            return None
         outcome = await take_in(
             ports, transaction, _OneLine(campaign=_as_it_is(campaign, external_id), line=line)
         )

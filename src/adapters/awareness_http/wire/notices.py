@@ -32,7 +32,8 @@ class NoticeAnswer:
         NoticeSuite,
         Meta(
             description="`enregistre`: stored; `deja_connu`: it was stored before; `attendu`: its campaign is not "
-            "known yet, so a poll was asked for, which brings it; `ignore`: it tells of nobody, or cannot be read; "
+            "known yet, or GoPhish keeps it at another moment, "
+            "so a poll was asked for, which brings it; `ignore`: it tells of nobody, or cannot be read; "
             "`essai`: GoPhish tried whether somebody listens."
         ),
     ]
