@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
 
 from awareness_core.campaigns import CampaignState
+from awareness_core.colors import readable_on
 from awareness_core.recipients import Progress
-from tests.portal.site import ADA, NOW, Site
+from awareness_core.use_cases.companies import change_company
+from tests.portal.site import ADA, GOOD, NOW, Site
 
 pytestmark = pytest.mark.anyio
 
@@ -64,6 +67,43 @@ async def test_a_name_from_a_directory_is_text_and_never_markup(site: Site) -> N
     assert "&lt;script&gt;alert(1)&lt;/script&gt;{{ 7 * 7 }}" in page.body
     assert "&lt;b&gt;{config}&lt;/b&gt;{0}" in page.body
     assert "<img src=x" not in page.body
+
+
+@pytest.mark.parametrize("color", ["#ffff00", "#000000"])
+async def test_the_companys_name_and_colour_are_shown_to_its_own_people_alone(site: Site, color: str) -> None:
+    site.acme = await change_company(site.ports, site.acme, color=color)
+    browser = site.browser()
+    mailed = await site.invited()
+    strange = await browser.get("/login")
+    await browser.log_in(ADA, mailed)
+    choosing = await browser.get("/portal/choose")
+    await browser.choose(GOOD)
+    shown = [choosing, await browser.get("/portal"), await browser.get("/portal/password")]
+
+    assert ("Acme" in strange.body, color[1:] in strange.body) == (False, False)
+    for page in shown:
+        assert '<span class="company">Acme</span>' in page.body
+        (sheet,) = re.findall(r'href="(/portal/static/company\.css)\?(\w+)"', page.body)
+        assert color[1:] == sheet[1]
+    answer = await browser.get("/portal/static/company.css", query=color[1:].encode())
+    assert f":root {{ --company: {color}; --on-company: {readable_on(color)}; }}\n" == answer.body
+    assert ("text/css; charset=utf-8", "public, max-age=3600") == (
+        answer.headers["content-type"],
+        answer.headers["cache-control"],
+    )
+
+
+async def test_a_company_without_a_colour_has_the_portals(site: Site) -> None:
+    page = await (await site.inside()).get("/portal")
+
+    assert "company.css" not in page.body
+
+
+@pytest.mark.parametrize("query", [b"", b"red", b"12345", b"1a5a9c;}", b"1a5a9c&x", b"\xff", b"%231a5a9c"])
+async def test_what_is_no_colour_is_no_style_sheet(site: Site, query: bytes) -> None:
+    page = await site.browser().get("/portal/static/company.css", query=query)
+
+    assert (404, True) == (page.status, page.body.startswith("<!doctype html>"))
 
 
 async def test_the_latest_dozen_are_shown(site: Site) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from awareness_core.tenants import Language
+from awareness_core.tenants import Company, Language
 from awareness_web import paths
 from awareness_web.answers import Answer, HeaderPairs
 from awareness_web.languages import spell_date, texts_in
@@ -21,9 +21,10 @@ def page(
     *,
     status: int = 200,
     headers: HeaderPairs = (),
+    company: Company | None = None,
     **values: object,
 ) -> Answer:
-    """The page of that template in that language."""
+    """The page of that template in that language, for somebody of that company once it is known."""
     rendered = (
         _environment()
         .get_template(f"{name}.html.j2")
@@ -32,6 +33,7 @@ def page(
             language=language.value,
             paths=_PATHS,
             date=functools.partial(spell_date, language=language),
+            company=company,
             **values,
         )
     )

@@ -12,6 +12,7 @@ PASSWORD: Final = "/portal/password"  # noqa: S105 (a path)
 LOG_OUT: Final = "/portal/log-out"
 LOG_OUT_EVERYWHERE: Final = "/portal/log-out-everywhere"
 STATIC: Final = "/portal/static"
+COMPANY_SHEET: Final = "/portal/static/company.css"
 
 _EXACT = frozenset(path.encode() for path in (ROOT, LOGIN, HOME))
 _BELOW = f"{HOME}/".encode()

@@ -95,7 +95,7 @@ def _page(request: AnyRequest, visit: Visit, *, faults: Sequence[str] = ()) -> A
         fields_of={MISMATCH: "again", WRONG_CURRENT: "current", "throttled": "current"},
         is_first=visit.session.must_choose,
         email=visit.person.email.text,
-        company_name=visit.company.name,
+        company=visit.company,
         least=MIN_LENGTH,
         most=MAX_LENGTH,
     )

@@ -1,4 +1,4 @@
-"""The style sheet and the icon, from the package."""
+"""The style sheet and the icon, from the package, and a company's colour as a style sheet."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Final
 from litestar import get
 from litestar.handlers import HTTPRouteHandler
 
+from awareness_core.colors import InvalidColor, parse_color, readable_on
 from awareness_web.answers import Answer
-from awareness_web.paths import STATIC
+from awareness_web.paths import COMPANY_SHEET, STATIC
+from awareness_web.refusals import NothingHere
 from awareness_web.visiting import AnyRequest
 
 _FILES: Final[Mapping[str, bytes]] = {
@@ -30,7 +32,18 @@ def file_routes() -> list[HTTPRouteHandler]:
         name = str(request.scope["path"]).rpartition("/")[2]
         return Answer(_read(name), content_type=_FILES[name], headers=_KEPT)
 
-    return [show_file]
+    @get(COMPANY_SHEET, sync_to_thread=False)
+    def show_color(request: AnyRequest) -> Answer:
+        # The colour is in the address, so that no cache has to know whose it is.
+        query: bytes = request.scope["query_string"]
+        try:
+            color = parse_color(query.decode("latin-1"))
+        except InvalidColor:
+            raise NothingHere from None
+        sheet = f":root {{ --company: {color}; --on-company: {readable_on(color)}; }}\n"
+        return Answer(sheet.encode(), content_type=_FILES["portal.css"], headers=_KEPT)
+
+    return [show_file, show_color]
 
 
 @cache

@@ -61,7 +61,7 @@ def _page(request: AnyRequest, visit: Visit, outcomes: Sequence[OwnOutcome]) -> 
         visit.company.language,
         form_token=form_token(session_token(request) or ""),
         person=visit.person,
-        company_name=visit.company.name,
+        company=visit.company,
         outcomes=outcomes[:SHOWN],
         total=len(outcomes),
         reported=sum(own.outcome in _REPORTED for own in outcomes),

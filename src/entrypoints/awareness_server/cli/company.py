@@ -37,7 +37,7 @@ async def create(
     sso_domain
         An e-mail domain whose people log in through the company's own identity provider; repeat it for more.
     color
-        The colour that its people know it by, like #1a5a9c. Mails show it.
+        The colour that its people know it by, like #1a5a9c. Mails and the portal show it.
     as_json
         Print JSON instead of text.
     """
