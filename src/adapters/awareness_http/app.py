@@ -12,6 +12,7 @@ from typing import Any, Final, NoReturn
 from litestar import Litestar, Request
 from litestar.routes import HTTPRoute
 from litestar.types import ASGIApp
+from prometheus_client import CollectorRegistry
 
 from awareness_core.ports import Ports
 from awareness_core.quota import API_KEY_POLICY, FAILED_AUTHENTICATION_POLICY, QuotaPolicy
@@ -65,6 +66,7 @@ def create_app(
     cors_origins: Iterable[str] = (),
     metrics: bool = True,
     metrics_token: str | None = None,
+    registry: CollectorRegistry | None = None,
     access_log: bool = True,
     key_quota: QuotaPolicy = API_KEY_POLICY,
     address_quota: QuotaPolicy = FAILED_AUTHENTICATION_POLICY,
@@ -74,10 +76,11 @@ def create_app(
     """The HTTP API over `ports`, as an ASGI application.
 
     `trusted_proxies` are addresses or networks whose `X-Forwarded-For` is believed, `cors_origins` the web pages that
-    may call from a browser. `metrics` turns `/metrics` on, `metrics_token` guards it. `lifespan` is entered when the
-    server starts and left when it stops. Raises `ValueError` for a network or an origin that is none.
+    may call from a browser. `metrics` turns `/metrics` on, `metrics_token` guards it, and `registry` may hold what
+    others count, to be told there, too. `lifespan` is entered when the server starts and left when it stops. Raises
+    `ValueError` for a network or an origin that is none.
     """
-    figures = Metrics()
+    figures = Metrics(registry)
     routes = [
         *_API_ROUTES,
         *notice_routes(ports),

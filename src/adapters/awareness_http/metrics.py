@@ -29,28 +29,28 @@ _Increment = Callable[[], None]
 
 
 class Metrics:
-    """The counters of one application."""
+    """The counters of one application, and whatever else `registry` tells."""
 
-    def __init__(self) -> None:
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
         self._folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
-        self._registry = CollectorRegistry()
+        self._registry = registry or CollectorRegistry()
         # What lies in files is collected from the files; registered as well, it would be told twice.
-        registry = None if self._folder else self._registry
+        told_by = None if self._folder else self._registry
         self._requests = Counter(
             "awareness_http_requests",
             "Requests answered.",
             ["method", "route", "status"],
-            registry=registry,
+            registry=told_by,
         )
         self._seconds = Histogram(
             "awareness_http_request_seconds",
             "Time from the head of a request to its answer.",
             ["method", "route"],
             buckets=_BUCKETS,
-            registry=registry,
+            registry=told_by,
         )
         self._refusals = Counter(
-            "awareness_http_refusals", "Answers that were an error, by code.", ["code"], registry=registry
+            "awareness_http_refusals", "Answers that were an error, by code.", ["code"], registry=told_by
         )
         # Finding a labelled child costs more than counting with it.
         self._known: dict[tuple[str, str, int], tuple[_Increment, _Observe]] = {}

@@ -7,10 +7,12 @@ from typing import Any, NoReturn
 from litestar import Litestar, Request
 from litestar.routes import HTTPRoute
 from litestar.types import ASGIApp, HTTPScope
+from prometheus_client import CollectorRegistry
 
 from awareness_core.ports import PortalPorts
 from awareness_core.sessions import SessionPolicy
 from awareness_web.gateway import PortalGateway
+from awareness_web.metrics import PortalMetrics
 from awareness_web.origins import origin_of
 from awareness_web.routes.choosing import choosing_routes
 from awareness_web.routes.entering import entering_routes
@@ -26,13 +28,17 @@ def create_portal(
     public_url: str | None = None,
     subject_of: SubjectOf | None = None,
     access_log: bool = True,
+    registry: CollectorRegistry | None = None,
 ) -> ASGIApp:
     """The portal over `ports`, as an ASGI application for the paths of `is_portal_path`.
 
     `public_url` is where people reach it, `subject_of` whose failed logins are counted together: by default those of
-    the address that a request comes from.
+    the address that a request comes from. `registry` is the one of Prometheus that its figures are told by.
     """
-    desk = Desk(ports=ports, policy=policy or SessionPolicy(), subject_of=subject_of or _peer)
+    metrics = PortalMetrics(registry or CollectorRegistry())
+    desk = Desk(
+        ports=ports, policy=policy or SessionPolicy(), subject_of=subject_of or _peer, metrics=metrics
+    )
     app = Litestar(
         [*entering_routes(desk), *choosing_routes(desk), *home_routes(desk), *file_routes()],
         openapi_config=None,
@@ -49,6 +55,7 @@ def create_portal(
         },
         public_origin=None if public_url is None else origin_of(public_url),
         keeps_access_log=access_log,
+        metrics=metrics,
     )
 
 

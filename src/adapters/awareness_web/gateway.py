@@ -21,6 +21,7 @@ from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send, We
 from awareness_core.errors import RateLimitExceeded, StoreUnavailable
 from awareness_web.answers import Answer, HeaderPairs
 from awareness_web.head import Head, head_of
+from awareness_web.metrics import PortalMetrics
 from awareness_web.origins import is_from_here
 from awareness_web.pages import page
 from awareness_web.refusals import NotFromHere, NothingHere, Refused, WrongMethod
@@ -46,6 +47,9 @@ _EVERY_ANSWER: Final[HeaderPairs] = (
     (b"x-content-type-options", b"nosniff"),
 )
 
+_NO_ROUTE: Final = "(none)"
+_UNSHOWN_PATH: Final = "***"
+
 _log = structlog.get_logger("awareness_web")
 
 
@@ -57,6 +61,7 @@ class PortalGateway:
     methods: Mapping[bytes, frozenset[str]]
     public_origin: str | None
     keeps_access_log: bool
+    metrics: PortalMetrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
@@ -86,19 +91,22 @@ class PortalGateway:
             # Frames that the error passed through hold `receive`, and the server waits for what does.
             error.__traceback__ = None
         finally:
+            seconds = time.perf_counter() - began
+            route = self._known(_raw_path(scope))
+            self.metrics.count_request(scope["method"], route or _NO_ROUTE, answering.status, seconds=seconds)
             if self.keeps_access_log:
                 _log.info(
                     "request",
                     method=scope["method"],
-                    path=self._known(_raw_path(scope)),
+                    path=route or _UNSHOWN_PATH,
                     status=answering.status,
-                    ms=round((time.perf_counter() - began) * 1000, 2),
+                    ms=round(seconds * 1000, 2),
                     request_id=request_id.decode(),
                 )
 
-    def _known(self, path: bytes) -> str:
-        """The path as a log may hold it: whatever else was asked for may be anything."""
-        return path.decode("ascii") if path in self.methods else "***"
+    def _known(self, path: bytes) -> str | None:
+        """The path if it is one of ours: whatever else was asked for may be anything."""
+        return path.decode("ascii") if path in self.methods else None
 
     async def _serve(self, scope: HTTPScope, receive: Receive, answering: _Answering, head: Head) -> None:
         path, method = _raw_path(scope), scope["method"]

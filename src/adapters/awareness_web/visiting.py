@@ -17,6 +17,7 @@ from awareness_web.cookies import SESSION, VISITOR, read_cookie
 from awareness_web.forms import Fields, read_form
 from awareness_web.head import Head, head_of
 from awareness_web.languages import preferred_language
+from awareness_web.metrics import PortalMetrics
 
 SubjectOf = Callable[[HTTPScope], str]
 """Whom failed logins of a request are counted for."""
@@ -26,11 +27,12 @@ AnyRequest = Request[Any, Any, Any]
 
 @attrs.frozen(kw_only=True)
 class Desk:
-    """What all routes share: the outside world, when sessions end, and who is behind a request."""
+    """What all routes share: the outside world, when sessions end, who is behind a request, and what is counted."""
 
     ports: PortalPorts
     policy: SessionPolicy
     subject_of: SubjectOf
+    metrics: PortalMetrics
 
     async def visit(self, request: AnyRequest) -> Visit | None:
         """Who is logged in."""

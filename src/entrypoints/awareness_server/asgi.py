@@ -42,8 +42,11 @@ def application_in_worker(settings: Settings) -> AsgiApp:
 
 def application(ports: PortalPorts, settings: Settings, *, lifespan: Lifespan | None = None) -> AsgiApp:
     """The application on these ports, which are their owner's to close. `lifespan` spans the server's run."""
+    from prometheus_client import CollectorRegistry
+
     from awareness_http import create_app
 
+    registry = CollectorRegistry()
     tells_requests = settings.log_level in _TELLS_REQUESTS
     api = create_app(
         ports,
@@ -51,6 +54,7 @@ def application(ports: PortalPorts, settings: Settings, *, lifespan: Lifespan | 
         cors_origins=settings.cors_origins,
         metrics=settings.metrics,
         metrics_token=settings.metrics_token,
+        registry=registry,
         access_log=tells_requests,
         lifespan=lifespan,
     )
@@ -67,6 +71,7 @@ def application(ports: PortalPorts, settings: Settings, *, lifespan: Lifespan | 
         public_url=settings.public_url,
         subject_of=whose_failures(settings.trusted_proxies),
         access_log=tells_requests,
+        registry=registry,
     )
     return FrontDoor(api=api, portal=portal)
 

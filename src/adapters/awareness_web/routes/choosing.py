@@ -19,12 +19,14 @@ from awareness_core.use_cases.visit import Visit
 from awareness_web.answers import Answer, go_to
 from awareness_web.cookies import SESSION, set_cookie
 from awareness_web.forms import Fields
+from awareness_web.metrics import ChoiceOutcome
 from awareness_web.pages import page
 from awareness_web.paths import CHOOSE, HOME, LOGIN, PASSWORD
 from awareness_web.visiting import AnyRequest, Desk, form, session_token
 
 MISMATCH = "mismatch"
 WRONG_CURRENT = "wrong_current"
+THROTTLED = "throttled"
 
 
 def choosing_routes(desk: Desk) -> list[HTTPRouteHandler]:
@@ -47,6 +49,9 @@ def choosing_routes(desk: Desk) -> list[HTTPRouteHandler]:
             return elsewhere or go_to(LOGIN)
         faults = await _faults_before(desk, visit, fields)
         if faults:
+            desk.metrics.count_choice(
+                ChoiceOutcome.THROTTLED if THROTTLED in faults else ChoiceOutcome.REFUSED
+            )
             return _page(request, visit, faults=faults)
         outcome = await choose_password(
             desk.ports,
@@ -58,7 +63,9 @@ def choosing_routes(desk: Desk) -> list[HTTPRouteHandler]:
         if outcome is None:
             return go_to(LOGIN)
         if isinstance(outcome, PasswordRefused):
+            desk.metrics.count_choice(ChoiceOutcome.REFUSED)
             return _page(request, visit, faults=[weakness.value for weakness in outcome.weaknesses])
+        desk.metrics.count_choice(ChoiceOutcome.FIRST if visit.session.must_choose else ChoiceOutcome.CHANGED)
         return go_to(HOME, headers=(set_cookie(SESSION, outcome.token),))
 
     return [show, choose]
@@ -79,7 +86,7 @@ async def _faults_before(desk: Desk, visit: Visit, fields: Fields) -> Sequence[s
                 desk.ports, visit.member, visit.person.email, fields.get("current", "")
             )
         except RateLimitExceeded:
-            return ["throttled"]
+            return [THROTTLED]
         if not is_own:
             return [WRONG_CURRENT]
     return [] if fields.get("new", "") == fields.get("again", "") else [MISMATCH]
@@ -92,7 +99,7 @@ def _page(request: AnyRequest, visit: Visit, *, faults: Sequence[str] = ()) -> A
         status=422 if faults else 200,
         form_token=form_token(session_token(request) or ""),
         faults=faults,
-        fields_of={MISMATCH: "again", WRONG_CURRENT: "current", "throttled": "current"},
+        fields_of={MISMATCH: "again", WRONG_CURRENT: "current", THROTTLED: "current"},
         is_first=visit.session.must_choose,
         email=visit.person.email.text,
         company=visit.company,

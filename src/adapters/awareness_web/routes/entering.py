@@ -11,6 +11,7 @@ from awareness_core.use_cases.log_in import log_in
 from awareness_core.use_cases.visit import log_out
 from awareness_web.answers import Answer, go_to
 from awareness_web.cookies import SESSION, VISITOR, drop_cookie, set_cookie
+from awareness_web.metrics import LoginOutcome
 from awareness_web.pages import page
 from awareness_web.paths import CHOOSE, HOME, LOGIN, ROOT
 from awareness_web.refusals import NotFromHere
@@ -54,9 +55,14 @@ def entering_routes(desk: Desk) -> list[HTTPRouteHandler]:
                 policy=desk.policy,
             )
         except RateLimitExceeded as refusal:
+            desk.metrics.count_login(LoginOutcome.THROTTLED)
             return _login_page(desk, request, status=429, fault="throttled", email=email, refusal=refusal)
         if admission is None:
+            desk.metrics.count_login(LoginOutcome.REFUSED)
             return _login_page(desk, request, status=422, fault="wrong", email=email)
+        desk.metrics.count_login(
+            LoginOutcome.TEMPORARY_PASSWORD if admission.must_choose else LoginOutcome.OWN_PASSWORD
+        )
         earlier = session_token(request)
         if earlier is not None:
             await log_out(desk.ports, earlier)
