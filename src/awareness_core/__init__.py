@@ -67,7 +67,7 @@ from awareness_core.use_cases.read_campaigns import (
 from awareness_core.use_cases.read_employees import EmployeeView, get_employee, list_employees
 from awareness_core.use_cases.receive_notice import NoticeOutcome, receive_notice
 from awareness_core.use_cases.record_first_login import record_first_login
-from awareness_core.use_cases.sync_source import SyncedSource, SyncProgress, sync_source
+from awareness_core.use_cases.sync_source import LeftOut, SyncedSource, SyncProgress, sync_source
 from awareness_core.use_cases.verdict_rules import (
     Reclassified,
     change_verdict_rules,
@@ -117,6 +117,7 @@ __all__ = [
     "InvitationStatus",
     "IssuedKey",
     "Language",
+    "LeftOut",
     "LineFailure",
     "MachineSteps",
     "MassDeactivationBlocked",

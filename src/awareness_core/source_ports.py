@@ -81,7 +81,10 @@ class ResultTool(Protocol):
         """Every campaign, as the tool lists them. Raises `SourceUnavailable`."""
 
     async def results(self, source: Source, told_id: str) -> Sequence[Line]:
-        """All recipients and events of one campaign. Raises `SourceUnavailable`."""
+        """All recipients and events of one campaign. Raises `SourceUnavailable`.
+
+        The faults of a line that cannot be read name it as the tool does, like `timeline[3].time`.
+        """
 
     def read_notice(self, body: bytes) -> Notice:
         """What the body of a notice says; its signature was checked. Raises `ValidationFailed`."""

@@ -109,10 +109,11 @@ class CampaignGlance:
 
 @attrs.frozen(kw_only=True)
 class CampaignReading:
-    """When a campaign's results were last read, and the digest of its glance before that."""
+    """When a campaign's results were last read, the digest of its glance before that, how many lines were left out."""
 
     digest: str
     read_at: datetime
+    left_out: int = 0
 
 
 def campaign_external_id(source: Source, told_id: str) -> str:

@@ -25,7 +25,7 @@ from awareness_core.recipients import Recipient
 from awareness_core.sources import LEASE, READ_AGAIN_AFTER, SourceId, SourceKind, SourceState, is_due
 from awareness_core.use_cases.add_source import AddedSource, add_source, renew_webhook_secret
 from awareness_core.use_cases.receive_notice import NoticeOutcome, receive_notice
-from awareness_core.use_cases.sync_source import SyncProgress, sync_source
+from awareness_core.use_cases.sync_source import MAX_LEFT_OUT, SyncProgress, sync_source
 from awareness_gophish import GophishTool
 from awareness_memory import ManualClock, SeededEntropy, memory_ports
 from tests.contracts.gophish_server import API_KEY, FakeGophish, bytes_of, fake_gophish, raw, recorded
@@ -444,6 +444,37 @@ async def test_a_campaign_of_any_number_keeps_none_from_the_others(site: Site, n
     assert (3, 1) == (read, len(errors))
     assert SourceState.FAILING is (await site.state())[0]
     assert ["7", "8", "9"] == [path.split("/")[3] for path in site.gophish.paths[1:4]]
+
+
+def spoil(gophish: FakeGophish, *, lines: int) -> None:
+    """Give a campaign a target and so many events that cannot be read."""
+    spoilt = recorded("results-8.json")
+    spoilt["results"].append({**spoilt["results"][0], "email": "nobody"})
+    spoilt["timeline"] += [{**NEW_CLICK, "time": "yesterday"}] * lines
+    gophish.results[8] = spoilt
+
+
+async def test_lines_that_are_left_out_are_told_by_campaign_and_place(site: Site) -> None:
+    whole = recorded("results-8.json")
+    spoil(site.gophish, lines=2)
+    outcome = await sync_source(site.ports, site.added.source)
+
+    targets, events = len(whole["results"]), len(whole["timeline"])
+    assert (True, 3, 17) == (outcome.is_ok, outcome.failed_lines, outcome.new_events)
+    assert [
+        ("8", "Été", f"results[{targets}].email", "invalid_email"),
+        ("8", "Été", f"timeline[{events}].time", "invalid_moment"),
+        ("8", "Été", f"timeline[{events + 1}].time", "invalid_moment"),
+    ] == [(one.told_id, one.campaign, one.fault.field, one.fault.code) for one in outcome.left_out]
+    readings = await site.ports.sources.campaign_readings(site.added.source.id)
+    assert {"7": 0, "8": 3, "9": 0, "10": 0} == {number: one.left_out for number, one in readings.items()}
+
+
+async def test_not_every_line_that_is_left_out_is_told_but_all_are_counted(light: Site) -> None:
+    spoil(light.gophish, lines=MAX_LEFT_OUT + 5)
+    outcome = await sync_source(light.ports, light.added.source)
+
+    assert (MAX_LEFT_OUT + 6, MAX_LEFT_OUT) == (outcome.failed_lines, len(outcome.left_out))
 
 
 async def test_what_was_read_before_gophish_went_away_stays(light: Site) -> None:

@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import structlog
 
 from awareness_core.sources import SourceState
 from awareness_server.polling import polling
@@ -64,6 +65,27 @@ async def test_a_notice_brings_the_poll_that_it_asked_for_forward(site: Site) ->
             return await site.campaign(11) is not None
 
         await until(is_there)
+
+
+async def test_the_log_tells_where_lines_were_left_out_and_of_nobody(site: Site) -> None:
+    whole = site.gophish.results[8]
+    clara = {**NEW_CLICK, "email": "clara", "message": "Danced"}
+    site.gophish.results[8] = {
+        **whole,
+        "timeline": [clara, *whole["timeline"], {**clara, "message": "Email Sent"}],
+    }
+    with structlog.testing.capture_logs() as lines:
+        async with polling(site.ports, every=OFTEN, look_every=0.01):
+            await until(lambda: is_ok(site))
+
+    (told,) = [line for line in lines if line["event"] == "source_lines_left_out"]
+    last = len(whole["timeline"]) + 1
+    assert [
+        "campaign 8 timeline[0].message: unknown_value",
+        f"campaign 8 timeline[{last}].email: invalid_email",
+    ] == told["places"]
+    assert (2, "warning") == (told["lines"], told["log_level"])
+    assert "clara" not in repr(lines)
 
 
 async def test_several_workers_poll_a_source_once(site: Site) -> None:

@@ -172,7 +172,7 @@ async def test_a_poll_can_be_asked_for_and_a_salt_changed(storage: Storage) -> N
 
 
 async def test_what_was_read_is_kept_by_campaign_and_source(storage: Storage) -> None:
-    later = CampaignReading(digest="0b", read_at=LATER)
+    later = CampaignReading(digest="0b", read_at=LATER, left_out=3)
     for number in (1, 2):
         await storage.sources.add_source(source(number))
         await storage.sources.record_campaign_reading(source(number).id, "1", READ)

@@ -103,6 +103,27 @@ def test_a_gophish_that_is_none_is_told_in_words(acme: Installation, gophish: Fa
     assert 17 == caught_up["data"][0]["new_events"]
 
 
+def test_lines_that_are_left_out_are_told(acme: Installation, gophish: FakeGophish) -> None:
+    added(acme, gophish)
+    gophish.happens(8, {**gophish.results[8]["timeline"][1], "email": "no\u001b[31mbody"})
+    place = f"timeline[{len(gophish.results[8]['timeline']) - 1}].email"
+    synced = acme.run("sources", "sync")
+    in_json = acme.must("sources", "sync", "--everything")
+    (listed,) = acme.must("sources", "list")["data"]
+
+    assert 0 == synced.code
+    assert f"GoPhish: left out: campaign 8 'Été', {place}: not an e-mail address" in synced.err
+    assert "\u001b" not in synced.err
+    (told,) = in_json["data"][0]["left_out"]
+    assert ("8", "Été", place, "invalid_email") == (
+        told["campaign"],
+        told["name"],
+        told["place"],
+        told["code"],
+    )
+    assert 1 == listed["left_out"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

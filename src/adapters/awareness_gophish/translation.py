@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
+import attrs
 import msgspec
 
 from awareness_core.campaigns import CampaignState, CampaignTelling
@@ -105,11 +106,11 @@ def notice_of(told: TimelineEvent | Ping) -> Notice:
 
 def _recipients(targets: Iterable[Target]) -> Iterator[Line]:
     known: set[EmailKey] = set()
-    for target in targets:
+    for index, target in enumerate(targets):
         try:
             recipient = check_recipient(target.email or "", None, names={})
         except ValidationFailed as refusal:
-            yield RefusedLine(faults=refusal.faults)
+            yield _placed(RefusedLine(faults=refusal.faults), f"results[{index}]")
             continue
         if recipient.email.key not in known:
             known.add(recipient.email.key)
@@ -117,10 +118,19 @@ def _recipients(targets: Iterable[Target]) -> Iterator[Line]:
 
 
 def _events(timeline: Iterable[TimelineEvent]) -> Iterator[Line]:
-    for event in timeline:
+    for index, event in enumerate(timeline):
         line = read_event(msgspec.structs.asdict(event))
-        if line is not None:
+        if isinstance(line, RefusedLine):
+            yield _placed(line, f"timeline[{index}]")
+        elif line is not None:
             yield line
+
+
+def _placed(line: RefusedLine, place: str) -> RefusedLine:
+    """`line` with its place in GoPhish's answer before each field."""
+    return RefusedLine(
+        faults=tuple(attrs.evolve(fault, field=f"{place}.{fault.field}".rstrip(".")) for fault in line.faults)
+    )
 
 
 def _digest(summary: Summary) -> str:

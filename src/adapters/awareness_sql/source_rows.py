@@ -87,7 +87,12 @@ def source_from_row(row: Row) -> Source:
     )
 
 
-READING_COLUMNS = (source_readings.c.told_id, source_readings.c.digest, source_readings.c.read_at)
+READING_COLUMNS = (
+    source_readings.c.told_id,
+    source_readings.c.digest,
+    source_readings.c.read_at,
+    source_readings.c.left_out,
+)
 
 
 def reading_row(source: Source, told_id: str, reading: CampaignReading) -> RowValues:
@@ -98,10 +103,11 @@ def reading_row(source: Source, told_id: str, reading: CampaignReading) -> RowVa
         "told_id": told_id,
         "digest": reading.digest,
         "read_at": milliseconds_from(reading.read_at),
+        "left_out": reading.left_out,
     }
 
 
 def reading_from_row(row: Row) -> tuple[str, CampaignReading]:
     """The tool's id and the value of a row of `READING_COLUMNS`."""
-    told_id, digest, read_at = row
-    return told_id, CampaignReading(digest=digest, read_at=moment_from(read_at))
+    told_id, digest, read_at, left_out = row
+    return told_id, CampaignReading(digest=digest, read_at=moment_from(read_at), left_out=left_out)

@@ -57,7 +57,7 @@ _CHANGED_READING = (
         source_readings.c.source_id == bindparam("of_source"),
         source_readings.c.told_id == bindparam("of_told"),
     )
-    .values(digest=bindparam("digest"), read_at=bindparam("read_at"))
+    .values(digest=bindparam("digest"), read_at=bindparam("read_at"), left_out=bindparam("left_out"))
 )
 
 
@@ -152,6 +152,7 @@ class SqlSources:
                 "of_told": told_id,
                 "digest": row["digest"],
                 "read_at": row["read_at"],
+                "left_out": row["left_out"],
             }
             if not await connection.run(_CHANGED_READING, changed):
                 await connection.run(_NEW_READING, row)

@@ -29,7 +29,7 @@ from sqlalchemy import (
     literal_column,
 )
 
-SCHEMA_VERSION = "0012"
+SCHEMA_VERSION = "0013"
 """The migration that leads here."""
 
 metadata = MetaData(
@@ -362,6 +362,7 @@ source_readings = Table(
     Column("told_id", _KEY, primary_key=True),
     Column("digest", Text, nullable=False),
     Column("read_at", BigInteger, nullable=False),
+    Column("left_out", BigInteger, nullable=False, server_default="0"),
 )
 
 schema_version = Table("alembic_version", MetaData(), Column("version_num", Text, primary_key=True))

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 import attrs
 
 from awareness_core.campaigns import CampaignTelling
-from awareness_core.errors import AwarenessError, Conflict, SourceUnavailable, ValidationFailed
+from awareness_core.errors import AwarenessError, Conflict, Fault, SourceUnavailable, ValidationFailed
 from awareness_core.ports import Ports
 from awareness_core.results_intake import ImportOutcome, take_in
 from awareness_core.results_plan import Line
@@ -21,6 +21,19 @@ from awareness_core.sources import LEASE, CampaignGlance, CampaignReading, Sourc
 _HOLDER_BYTES = 16
 _LINES_AT_ONCE = 250
 _MAX_ERROR = 500
+
+
+MAX_LEFT_OUT = 20
+"""So many faults of lines that were left out are told one by one; `failed_lines` counts all."""
+
+
+@attrs.frozen(kw_only=True)
+class LeftOut:
+    """A fault of a line that was left out. Its field says where in the tool's answer about the campaign the line is."""
+
+    told_id: str
+    campaign: str
+    fault: Fault
 
 
 @attrs.frozen(kw_only=True)
@@ -33,12 +46,16 @@ class SyncProgress:
 
 @attrs.frozen(kw_only=True)
 class SyncedSource:
-    """What a poll did. `errors` says what went wrong, campaign by campaign, or once for all."""
+    """What a poll did. `errors` says what went wrong, campaign by campaign, or once for all.
+
+    `left_out` holds the first `MAX_LEFT_OUT` faults of lines that cannot be read.
+    """
 
     campaigns: int = 0
     read: int = 0
     new_events: int = 0
     failed_lines: int = 0
+    left_out: Sequence[LeftOut] = ()
     errors: Sequence[str] = ()
 
     @property
@@ -121,7 +138,7 @@ class _Poll:
         for done, glance in enumerate(wanted):
             on_progress(SyncProgress(done=done, total=len(wanted)))
             try:
-                outcome = _added(outcome, await self._read(glance))
+                outcome = _added(outcome, glance, await self._read(glance))
             except SourceUnavailable as error:
                 outcome = attrs.evolve(outcome, errors=[*outcome.errors, error.message])
                 if error.spoils_all:
@@ -143,15 +160,21 @@ class _Poll:
         async with self._ports.store.transaction(self._source.company_id) as transaction:
             outcome = await take_in(self._ports, transaction, told)
         # After the commit: what is read twice does no harm, what is never read would.
-        reading = CampaignReading(digest=glance.digest, read_at=began)
+        reading = CampaignReading(digest=glance.digest, read_at=began, left_out=outcome.summary.failed)
         await self._ports.sources.record_campaign_reading(self._source.id, glance.told_id, reading)
         return outcome
 
 
-def _added(outcome: SyncedSource, imported: ImportOutcome) -> SyncedSource:
+def _added(outcome: SyncedSource, glance: CampaignGlance, imported: ImportOutcome) -> SyncedSource:
+    left_out = [
+        LeftOut(told_id=glance.told_id, campaign=glance.telling.name, fault=fault)
+        for failure in imported.failures[:MAX_LEFT_OUT]
+        for fault in failure.faults
+    ]
     return attrs.evolve(
         outcome,
         read=outcome.read + 1,
         new_events=outcome.new_events + imported.summary.new,
         failed_lines=outcome.failed_lines + imported.summary.failed,
+        left_out=[*outcome.left_out, *left_out][:MAX_LEFT_OUT],
     )

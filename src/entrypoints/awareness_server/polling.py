@@ -78,6 +78,10 @@ async def _poll(ports: Ports, source: Source) -> None:
     except Exception:
         log.exception("source_not_polled")
         return
+    if synced.failed_lines:
+        # Where, and not what: a line that cannot be read may name somebody all the same.
+        places = [f"campaign {one.told_id} {one.fault.field}: {one.fault.code}" for one in synced.left_out]
+        log.warning("source_lines_left_out", lines=synced.failed_lines, places=places)
     if synced.is_ok:
         log.debug("source_polled", campaigns=synced.campaigns, read=synced.read, new_events=synced.new_events)
     else:

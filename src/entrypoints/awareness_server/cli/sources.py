@@ -12,7 +12,7 @@ from awareness_core.ports import Ports
 from awareness_core.sources import Source, SourceKind
 from awareness_core.texts import folded_name
 from awareness_core.use_cases.add_source import AddedSource, add_source, renew_webhook_secret
-from awareness_core.use_cases.sync_source import SyncedSource, SyncProgress, sync_source
+from awareness_core.use_cases.sync_source import MAX_LEFT_OUT, SyncedSource, SyncProgress, sync_source
 from awareness_server.cli.invocation import find_company, open_ports
 from awareness_server.cli.output import (
     AsJson,
@@ -24,6 +24,7 @@ from awareness_server.cli.output import (
     write_json,
     write_table,
 )
+from awareness_server.cli.plain_text import count_of, shown
 from awareness_server.exit_codes import CommandFailed, ExitCode
 
 if TYPE_CHECKING:
@@ -93,8 +94,9 @@ async def list_(*, company: str | None = None, as_json: AsJson = False) -> None:
         owner = None if company is None else await find_company(ports, company)
         sources = await ports.sources.list_sources(None if owner is None else owner.id)
         names = {one.id: one.name for one in await ports.companies.list_companies()}
+        left_out = {one.id: await _left_out(ports, one) for one in sources}
     if as_json:
-        write_json({"data": [_as_json(source) for source in sources]})
+        write_json({"data": [{**_as_json(one), "left_out": left_out[one.id]} for one in sources]})
         return
     rows = [
         (
@@ -105,13 +107,14 @@ async def list_(*, company: str | None = None, as_json: AsJson = False) -> None:
             source.state.value,
             shown_moment(source.polled_at),
             shown_moment(source.ok_at),
+            str(left_out[source.id]),
             str(source.forged),
             source.error or "",
         )
         for source in sources
     ]
-    columns = ("ID", "COMPANY", "NAME", "URL", "STATE", "POLLED", "LAST OK", "FORGED", "ERROR")
-    write_table(columns, rows, right=("FORGED",))
+    columns = ("ID", "COMPANY", "NAME", "URL", "STATE", "POLLED", "LAST OK", "LEFT OUT", "FORGED", "ERROR")
+    write_table(columns, rows, right=("LEFT OUT", "FORGED"))
     if not sources:
         say(f"There is no source: {_ADD}")
 
@@ -147,6 +150,8 @@ async def sync(
         _write_outcomes(outcomes)
     if not wanted:
         say(f"There is no source: {_ADD}")
+    for source, outcome in outcomes:
+        _say_left_out(source, outcome)
     failing = [source.name for source, outcome in outcomes if not outcome.is_ok]
     if failing:
         for source, outcome in outcomes:
@@ -232,6 +237,19 @@ async def _sync(ports: Ports, source: Source, *, everything: bool) -> SyncedSour
             return SyncedSource(errors=[error.message])
 
 
+async def _left_out(ports: Ports, source: Source) -> int:
+    """Lines that could not be read, of each campaign when it was last read."""
+    return sum(one.left_out for one in (await ports.sources.campaign_readings(source.id)).values())
+
+
+def _say_left_out(source: Source, outcome: SyncedSource) -> None:
+    for one in outcome.left_out:
+        place = f"campaign {one.told_id} '{one.campaign}', {one.fault.field}"
+        say(shown(f"{source.name}: left out: {place}: {one.fault.message}"))
+    if outcome.failed_lines > MAX_LEFT_OUT:
+        say(f"{source.name}: {count_of(outcome.failed_lines, 'line was', 'lines were')} left out in all")
+
+
 def _absolute(path: Path) -> str:
     # The server, which reads it too, runs somewhere else.
     return str(path.expanduser().absolute())
@@ -279,6 +297,16 @@ def _outcome_as_json(source: Source, outcome: SyncedSource) -> JsonValue:
         "read": outcome.read,
         "new_events": outcome.new_events,
         "failed_lines": outcome.failed_lines,
+        "left_out": [
+            {
+                "campaign": one.told_id,
+                "name": one.campaign,
+                "place": one.fault.field,
+                "message": one.fault.message,
+                "code": one.fault.code,
+            }
+            for one in outcome.left_out
+        ],
         "errors": list(outcome.errors),
     }
 
