@@ -191,12 +191,28 @@ def test_two_who_deliver_at_once_take_different_ones() -> None:
         world = await settled_world(many(AT_ONCE + 2))
         worlds.append(world)
         await interrupted(world)
-        await interrupted(world)
         world.clock.advance(LEASE)
         return await deliver_pending(attrs.evolve(world, mailer=Meanwhile()), OURS)
 
     assert PendingDelivered(mailed=AT_ONCE) == run(story())
     assert [PendingDelivered(mailed=2)] == others
+
+
+def test_a_second_crash_repeats_no_more_than_was_under_way() -> None:
+    async def story() -> int:
+        world = await settled_world(many(3 * AT_ONCE))
+        await interrupted(world)
+        world.clock.advance(LEASE)
+        await deliver_pending(world, OURS)
+        with pytest.raises(Killed):
+            await deliver_pending(attrs.evolve(world, mailer=DyingMailer(AT_ONCE)), OURS)
+        world.clock.advance(LEASE)
+        while (await deliver_pending(world, OURS)).mailed:
+            pass
+        return AT_ONCE + len(world.mailer.letters)
+
+    assert 3 * AT_ONCE + AT_ONCE == run(story())
+    assert AT_ONCE == 20
 
 
 def test_whoever_is_invited_anew_in_the_middle_is_left_to_who_does_that() -> None:

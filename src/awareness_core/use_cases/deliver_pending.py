@@ -17,7 +17,9 @@ from awareness_core.passwords import TemporaryPassword
 from awareness_core.ports import Delivery, InvitationLetter, Ports, Transaction
 from awareness_core.tenants import Company, CompanyId
 
-AT_ONCE = 100
+AT_ONCE = 20
+"""So many are mailed before it is written down what came of them: whoever dies repeats no more."""
+
 _HOLDER_BYTES = 16
 
 
