@@ -3,6 +3,7 @@
 PYTHON ?= python3
 PORT ?= 8000
 JOBS ?= 2
+KILLS ?= 500
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,7 +12,7 @@ PACKAGES := $(sort $(patsubst %/__init__.py,%,$(wildcard src/*/__init__.py src/*
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install browser demo serve test test-fast lint fmt check bench lock wheel clean FORCE
+.PHONY: help install browser demo serve test test-fast kill lint fmt check bench lock wheel clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -39,6 +40,10 @@ test: install ## Run every test, with many examples for each property
 
 test-fast: install ## Run the tests that need no server, in about a minute
 	HYPOTHESIS_PROFILE=fast $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not slow" --ignore tests/end_to_end
+
+kill: install ## Kill API, worker and database $KILLS times while people are invited; minutes
+	$(BIN)/python -m tests.end_to_end.killing --store sqlite --kills $(KILLS)
+	$(BIN)/python -m tests.end_to_end.killing --store postgres --kills $(KILLS) --restarts $$(($(KILLS) / 10))
 
 lint: install ## Check style, format, types and import rules
 	$(BIN)/ruff check

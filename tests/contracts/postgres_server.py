@@ -79,9 +79,9 @@ class PostgresServer:
             "pg_ctl", "-w", "-s", "-l", str(self._home / "log"), "-o", f"-p {self.port} {options}", "start"
         )
 
-    def stop(self) -> None:
-        """As an operator restarts it: whoever is connected is told so."""
-        self._run("pg_ctl", "-w", "-s", "-m", "fast", "stop")
+    def stop(self, mode: str = "fast") -> None:
+        """As an operator restarts it: whoever is connected is told so. `immediate` leaves a crash to recover from."""
+        self._run("pg_ctl", "-w", "-s", "-m", mode, "stop")
 
     def kill(self) -> None:
         """SIGKILL to every process of it, hung or not. Nothing is when nothing runs."""
@@ -102,6 +102,11 @@ class PostgresServer:
 
     def url(self, database: str = DATABASE, user: str = SUPERUSER, options: str = "") -> str:
         return make_url(f"127.0.0.1:{self.port}", database, user, options)
+
+    @property
+    def files(self) -> Path:
+        """All that it keeps, its write-ahead log and what it logged included."""
+        return self._home
 
     @property
     def _home(self) -> Path:
@@ -157,6 +162,12 @@ def psql(url: str, *statements: str) -> list[str]:
     if done.returncode:
         raise RuntimeError(done.stderr)
     return done.stdout.splitlines()
+
+
+def dump(url: str) -> bytes:
+    """The whole database as `pg_dump` writes it."""
+    program = _programs("pginstall18") / "pg_dump"
+    return subprocess.run([program, "--dbname", url], capture_output=True, check=True, timeout=60).stdout
 
 
 @contextmanager

@@ -10,8 +10,9 @@ import contextlib
 import email
 import email.policy
 import ssl
+import threading
 import warnings
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from email.message import EmailMessage
 from pathlib import Path
 from typing import cast
@@ -32,6 +33,7 @@ class SmtpScript:
 
     `hangs_up_after` ends a connection once it has carried so many letters, after the last answer was sent.
     `closes_after` answers 421 from then on instead, as servers do that limit what a connection may carry.
+    `delay_s` is before a letter is taken, `answer_delay_s` between that and the answer.
     """
 
     mail: str | None = None
@@ -41,6 +43,7 @@ class SmtpScript:
     hangs_up_after: int | None = None
     closes_after: int | None = None
     delay_s: float = 0.0
+    answer_delay_s: float = 0.0
 
 
 @attrs.define(kw_only=True)
@@ -134,6 +137,34 @@ async def running_smtp_server(
         listening.close()
 
 
+@contextlib.contextmanager
+def smtp_server_beside(script: SmtpScript | None = None) -> Iterator[SmtpServer]:
+    """Serve in a thread, for tests without an event loop. Whatever is kept waiting at the end is cut off."""
+    started, stopping = threading.Event(), asyncio.Event()
+    loop = asyncio.new_event_loop()
+    servers: list[SmtpServer] = []
+
+    async def serve() -> None:
+        async with running_smtp_server(script) as server:
+            servers.append(server)
+            started.set()
+            await stopping.wait()
+
+    thread = threading.Thread(target=lambda: _run_to_the_end(loop, serve()), daemon=True)
+    thread.start()
+    try:
+        assert started.wait(10)
+        yield servers[0]
+    finally:
+        loop.call_soon_threadsafe(stopping.set)
+        thread.join()
+
+
+def _run_to_the_end(loop: asyncio.AbstractEventLoop, work: Coroutine[None, None, None]) -> None:
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.run(work)
+
+
 class _Connection(SMTP):
     def connection_lost(self, error: Exception | None) -> None:
         self.event_handler.note_lost()
@@ -182,6 +213,8 @@ class _Handler:
         if answer.startswith("250"):
             self._server.letters.append(envelope)
             self._carried += 1
+            if script.answer_delay_s:
+                await asyncio.sleep(script.answer_delay_s)
             if self._carried == script.hangs_up_after:
                 asyncio.get_running_loop().call_soon(_transport(smtp).close)
         return answer
