@@ -59,6 +59,21 @@ class SmtpServer:
     handed_over: list[str] = attrs.field(factory=list)
     open_connections: int = 0
     stop_listening: Callable[[], None] = lambda: None
+    _may_answer: threading.Event = attrs.field(factory=threading.Event, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._may_answer.set()
+
+    def hold_answers(self) -> None:
+        """Letters are read and not answered, until `release_answers`."""
+        self._may_answer.clear()
+
+    def release_answers(self) -> None:
+        self._may_answer.set()
+
+    async def wait_to_answer(self) -> None:
+        while not self._may_answer.is_set():  # noqa: ASYNC110 - set in another thread
+            await asyncio.sleep(0.005)
 
     @property
     def recipients(self) -> list[str]:
@@ -209,6 +224,7 @@ class _Handler:
         self._server.handed_over.append(recipient)
         if script.delay_s:
             await asyncio.sleep(script.delay_s)
+        await self._server.wait_to_answer()
         answer = await self._answer(smtp, script.data.get(recipient))
         if answer.startswith("250"):
             self._server.letters.append(envelope)

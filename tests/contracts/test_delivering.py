@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
@@ -12,6 +13,7 @@ from awareness_core.errors import StoreUnavailable
 from awareness_core.outbox import LEASE, decided
 from awareness_core.ports import Delivery, InvitationLetter
 from awareness_core.tenants import CompanyId
+from awareness_core.use_cases.deliver_pending import AT_ONCE
 from awareness_memory import ManualClock, MemoryMailer, MemoryPorts, MemoryStore, SeededEntropy, memory_ports
 from awareness_server.delivering import delivering
 from tests.contracts.polling import until
@@ -27,7 +29,7 @@ async def left_behind(*, people: int = 3) -> MemoryPorts:
     world = memory_ports(clock=ManualClock(NOW), entropy=SeededEntropy(1))
     for number, company in enumerate((ACME, GLOBEX)):
         await world.companies.add_company(company)
-        staff = [person(10 * number + place) for place in range(1, people + 1)]
+        staff = [person(100 * number + place) for place in range(1, people + 1)]
         async with world.store.transaction(company.id) as transaction:
             await transaction.apply(changes=hired(*staff))
             await transaction.save_pending([decided(one.id, holder="gone", now=NOW - LEASE) for one in staff])
@@ -94,3 +96,55 @@ async def test_one_companys_trouble_is_not_anothers() -> None:
         await until(the_others_are_mailed)
 
     assert {GLOBEX.name} == {letter.company_name for letter in mailer.letters}
+
+
+class Slow(MemoryMailer):
+    """Takes letters, and answers when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_begun, self.may_answer = asyncio.Event(), asyncio.Event()
+
+    async def send_invitations(self, letters: Sequence[InvitationLetter]) -> Sequence[Delivery]:
+        """As told."""
+        taken = await super().send_invitations(letters)
+        self.has_begun.set()
+        await self.may_answer.wait()
+        return taken
+
+
+async def test_at_the_end_what_is_under_way_is_finished_and_no_more_begun() -> None:
+    world, mailer = await left_behind(people=AT_ONCE + 1), Slow()
+    world = attrs.evolve(world, mailer=mailer)
+
+    async def look_once() -> None:
+        async with delivering(world):
+            await mailer.has_begun.wait()
+
+    ending = asyncio.create_task(look_once())
+    await mailer.has_begun.wait()
+    await asyncio.sleep(0)
+    mailer.may_answer.set()
+    await ending
+
+    assert 2 * AT_ONCE == len(mailer.letters)
+    for company in (ACME, GLOBEX):
+        async with world.store.reading(company.id) as reading:
+            left = await reading.due_invitations(at=datetime.max.replace(tzinfo=NOW.tzinfo), limit=99)
+        assert [("gone", NOW)] == [(one.holder, one.due_at) for one in left]
+
+
+async def test_who_loses_patience_at_the_end_breaks_off_what_is_under_way() -> None:
+    world, mailer = await left_behind(), Slow()
+
+    async def look_once() -> None:
+        async with delivering(attrs.evolve(world, mailer=mailer)):
+            await mailer.has_begun.wait()
+
+    ending = asyncio.create_task(look_once())
+    await mailer.has_begun.wait()
+    await asyncio.sleep(0)
+    ending.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await ending

@@ -28,38 +28,59 @@ _log = structlog.get_logger("awareness_server.delivering")
 
 @asynccontextmanager
 async def delivering(ports: Ports, *, look_every: float = LOOK_EVERY) -> AsyncIterator[None]:
-    """Mail what is due while the block runs."""
-    async with repeating(partial(_deliver_all, ports), every=look_every):
-        yield
+    """Mail what is due while the block runs.
+
+    At its end no more are taken, and what is under way is finished, as others would mail it again. A block that raises,
+    or is cancelled, breaks it off.
+    """
+    under_way: set[asyncio.Task[int]] = set()
+    try:
+        async with repeating(partial(_deliver_all, ports, under_way), every=look_every):
+            yield
+        await asyncio.gather(*under_way)
+    finally:
+        for some in under_way:
+            some.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
 
 
-async def _deliver_all(ports: Ports) -> None:
+async def _deliver_all(ports: Ports, under_way: set[asyncio.Task[int]]) -> None:
     try:
         companies = await ports.companies.companies_with_due_invitations(at=ports.clock.now())
     except StoreUnavailable as error:
         _log.warning("pending_invitations_not_listed", error=error.message)
         return
-    await asyncio.gather(*(_deliver(ports, company_id) for company_id in companies))
+    await asyncio.gather(*(_deliver(ports, company_id, under_way) for company_id in companies))
 
 
-async def _deliver(ports: Ports, company_id: CompanyId) -> None:
-    log = _log.bind(company_id=company_id)
+async def _deliver(ports: Ports, company_id: CompanyId, under_way: set[asyncio.Task[int]]) -> None:
     total = AT_ONCE
+    while total == AT_ONCE:
+        some = asyncio.create_task(_deliver_some(ports, company_id))
+        under_way.add(some)
+        some.add_done_callback(under_way.discard)
+        total = await asyncio.shield(some)
+
+
+async def _deliver_some(ports: Ports, company_id: CompanyId) -> int:
+    """How many were due; none that are worth another look now, when it went wrong."""
+    log = _log.bind(company_id=company_id)
     try:
-        while total == AT_ONCE:
-            outcome = await deliver_pending(ports, company_id)
-            total = outcome.total
-            if total:
-                log.warning(
-                    "pending_invitations_delivered",
-                    mailed=outcome.mailed,
-                    postponed=outcome.postponed,
-                    refused=outcome.refused,
-                    dropped=outcome.dropped,
-                )
+        outcome = await deliver_pending(ports, company_id)
     except NotFound:
-        return
+        return 0
     except StoreUnavailable as error:
         log.warning("pending_invitations_not_delivered", error=error.message)
+        return 0
     except Exception:
         log.exception("pending_invitations_not_delivered")
+        return 0
+    if outcome.total:
+        log.warning(
+            "pending_invitations_delivered",
+            mailed=outcome.mailed,
+            postponed=outcome.postponed,
+            refused=outcome.refused,
+            dropped=outcome.dropped,
+        )
+    return outcome.total

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -23,8 +22,8 @@ async def repeating(look: Callable[[], Awaitable[None]], *, every: float) -> Asy
         yield
     finally:
         task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+        # Not awaited itself: its being cancelled would not be told from our own.
+        await asyncio.wait({task})
 
 
 async def _repeat(look: Callable[[], Awaitable[None]], every: float) -> None:
