@@ -7,6 +7,7 @@ This is what an embedding program imports. It touches no network, no file, no cl
 from awareness_core.absent import ABSENT
 from awareness_core.api_keys import ApiKey, Caller, Scope, authorise
 from awareness_core.campaigns import Campaign, CampaignQuery, CampaignState, CampaignTelling, Difficulty
+from awareness_core.chosen_passwords import Weakness
 from awareness_core.emails import EmailAddress, InvalidEmail, parse_email
 from awareness_core.employees import Access, Action, Employee, EmployeeRecord, EmployeeState, Presence, access
 from awareness_core.errors import (
@@ -27,9 +28,10 @@ from awareness_core.errors import (
 )
 from awareness_core.invitations import InvitationReport, InvitationResult, InvitationStatus, Reason
 from awareness_core.kpis import Funnel, MachineSteps, Rate, Response, Step, rate, tally
+from awareness_core.outcomes import Outcome, OwnOutcome
 from awareness_core.pages import Page, PageRequest
 from awareness_core.periods import Period
-from awareness_core.ports import EmployeeQuery, Ports
+from awareness_core.ports import EmployeeQuery, PortalPorts, Ports
 from awareness_core.quota import QuotaDecision, QuotaPolicy
 from awareness_core.receipts import ReceiptId
 from awareness_core.recipients import Progress, Recipient
@@ -38,12 +40,19 @@ from awareness_core.results_check import EventTelling, RawEvent, RefusedLine, ch
 from awareness_core.results_intake import ImportOutcome, LineFailure, ResultsPayload
 from awareness_core.results_plan import ImportSummary
 from awareness_core.sectors import Sector, SectorReference
+from awareness_core.sessions import Membership, Session, SessionDigest, SessionPolicy
 from awareness_core.sources import Source, SourceId, SourceKind, SourceState, is_due
 from awareness_core.sync_plan import SyncError, SyncItem, SyncSummary, SyncWarning
 from awareness_core.tenants import Company, CompanyId, Language
 from awareness_core.timelines import Span, Timeline, timeline_of
 from awareness_core.use_cases.add_source import AddedSource, add_source, renew_webhook_secret
 from awareness_core.use_cases.check_access import check_access
+from awareness_core.use_cases.choose_password import (
+    PasswordChosen,
+    PasswordRefused,
+    choose_password,
+    is_own_password,
+)
 from awareness_core.use_cases.companies import change_company, create_company
 from awareness_core.use_cases.deactivate import deactivate
 from awareness_core.use_cases.deliver_pending import PendingDelivered, deliver_pending
@@ -52,7 +61,9 @@ from awareness_core.use_cases.import_results import import_results
 from awareness_core.use_cases.invite import invite, preview_invitations
 from awareness_core.use_cases.issue_api_key import IssuedKey, issue_api_key
 from awareness_core.use_cases.list_campaigns import list_campaigns
+from awareness_core.use_cases.log_in import Admission, log_in
 from awareness_core.use_cases.once import AnsweredBefore, kept_answer, once
+from awareness_core.use_cases.own_outcomes import read_own_outcomes
 from awareness_core.use_cases.provision import SyncReport, provision
 from awareness_core.use_cases.purge_archived import count_archived, purge_archived
 from awareness_core.use_cases.read_campaigns import (
@@ -75,6 +86,7 @@ from awareness_core.use_cases.verdict_rules import (
     reclassify_campaigns,
     reset_verdict_rules,
 )
+from awareness_core.use_cases.visit import Visit, find_visit, log_out, log_out_everywhere
 from awareness_core.verdict_rules import RulesChange, VerdictRules
 
 __all__ = [
@@ -82,6 +94,7 @@ __all__ = [
     "Access",
     "Action",
     "AddedSource",
+    "Admission",
     "AnsweredBefore",
     "ApiKey",
     "ApiKeyInvalid",
@@ -121,12 +134,18 @@ __all__ = [
     "LineFailure",
     "MachineSteps",
     "MassDeactivationBlocked",
+    "Membership",
     "NotFound",
     "NoticeOutcome",
+    "Outcome",
+    "OwnOutcome",
     "Page",
     "PageRequest",
+    "PasswordChosen",
+    "PasswordRefused",
     "PendingDelivered",
     "Period",
+    "PortalPorts",
     "Ports",
     "Presence",
     "Progress",
@@ -148,6 +167,9 @@ __all__ = [
     "Scope",
     "Sector",
     "SectorReference",
+    "Session",
+    "SessionDigest",
+    "SessionPolicy",
     "SignatureInvalid",
     "Source",
     "SourceId",
@@ -168,6 +190,8 @@ __all__ = [
     "Timeline",
     "ValidationFailed",
     "VerdictRules",
+    "Visit",
+    "Weakness",
     "access",
     "add_source",
     "all_recipients",
@@ -177,28 +201,35 @@ __all__ = [
     "check_access",
     "check_event",
     "check_record",
+    "choose_password",
     "count_archived",
     "create_company",
     "deactivate",
     "deliver_pending",
     "erase",
+    "find_visit",
     "get_campaign",
     "get_campaign_history",
     "get_employee",
     "import_results",
     "invite",
     "is_due",
+    "is_own_password",
     "issue_api_key",
     "kept_answer",
     "list_campaigns",
     "list_employees",
     "list_recipients",
+    "log_in",
+    "log_out",
+    "log_out_everywhere",
     "once",
     "parse_email",
     "preview_invitations",
     "provision",
     "purge_archived",
     "rate",
+    "read_own_outcomes",
     "read_verdict_rules",
     "receive_notice",
     "reclassify_campaigns",
