@@ -31,15 +31,23 @@ def texts_in(language: Language) -> Texts:
 
 
 def preferred_language(header: str | None) -> Language:
-    """The one that an `Accept-Language` (RFC 9110 §12.5.4) wants most. Total: the header may hold anything."""
+    """The one that an `Accept-Language` (RFC 9110 §12.5.4) wants most, of equals the first one named.
+
+    `*` stands for those that are not named. Total: the header may hold anything.
+    """
     wanted: dict[Language, float] = {}
+    for_others = 0.0
     for part in (header or "")[:_LONGEST_HEADER].split(","):
         name, _, parameter = part.partition(";")
+        if name.strip() == "*":
+            for_others = max(for_others, _quality(parameter))
         for language in Language:
             if name.strip().lower().partition("-")[0] == language.value:
                 wanted[language] = max(wanted.get(language, 0.0), _quality(parameter))
-    best = max(wanted, key=lambda language: wanted[language], default=FALLBACK)
-    return best if wanted.get(best, 0.0) > 0 else FALLBACK
+    for language in (FALLBACK, *Language):
+        wanted.setdefault(language, for_others)
+    best = max(wanted, key=lambda language: wanted[language])
+    return best if wanted[best] > 0 else FALLBACK
 
 
 def spell_date(moment: datetime, language: Language) -> str:
@@ -51,7 +59,7 @@ def spell_date(moment: datetime, language: Language) -> str:
 
 def _quality(parameter: str) -> float:
     name, _, value = parameter.strip().partition("=")
-    if name != "q":
+    if name.rstrip().lower() != "q":
         return 1.0
     try:
         quality = float(value)
