@@ -254,6 +254,16 @@ def log_in_first(employee: Employee, *, now: datetime) -> Employee:
     )
 
 
+def let_in_first(employee: Employee, *, now: datetime) -> Employee:
+    """The same person, let in by their company's identity provider for the first time; no password comes of it."""
+    return attrs.evolve(
+        employee,
+        first_login_at=employee.first_login_at or now,
+        invitation=attrs.evolve(employee.invitation, live_until=None),
+        updated_at=now,
+    )
+
+
 @attrs.frozen(kw_only=True)
 class EmployeeChange:
     """One row to write: an insertion when `before` is None, else an update.

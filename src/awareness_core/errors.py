@@ -163,6 +163,19 @@ class SourceUnavailable(AwarenessError):
         super().__init__(message)
 
 
+class ProviderUnavailable(AwarenessError):
+    """A company's identity provider could not be used, or said what cannot be believed. The message is an operator's.
+
+    It holds no code, no token and no secret. `reason` is one of few words, for counting.
+    """
+
+    code = "SERVICE_UNAVAILABLE"
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        self.reason = reason
+        super().__init__(message)
+
+
 class ConstraintViolated(AwarenessError):
     """A uniqueness rule of the store refused a write that the plan thought possible: another writer was faster.
 

@@ -21,6 +21,7 @@ from awareness_core.campaigns import Campaign, CampaignId, CampaignQuery
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Access, Employee, EmployeeChange, EmployeeId, EmployeeState
 from awareness_core.erasure_ports import ErasureReading, ErasureTransaction
+from awareness_core.identity_ports import IdentityProviders, SingleSignOn
 from awareness_core.kpis import ReportTimes
 from awareness_core.outbox import PendingInvitation
 from awareness_core.pages import Page, PageRequest
@@ -194,10 +195,7 @@ class Reading(ErasureReading, PortalReading, Protocol):
         recipients: Collection[EmailKey] = (),
         places: Collection[str] = (),
     ) -> Sequence[Event]:
-        """Its events with one of these keys, recipients or places (`campaign_events.place_of`).
-
-        Each once, in any order.
-        """
+        """Its events with one of these keys, recipients or places (`place_of`); each once, in any order."""
 
     async def recipients_active_after(self, campaign_id: CampaignId, moment: datetime) -> Sequence[EmailKey]:
         """To whom something happened later than that; each once, in any order."""
@@ -375,6 +373,8 @@ class PortalPorts(Ports):
     visitors: Visitors
     hasher: PasswordHasher
     frequent_passwords: FrequentPasswords
+    identity_providers: IdentityProviders
+    single_sign_on: SingleSignOn
 
 
 _transaction_is_open: ContextVar[bool] = ContextVar("transaction_is_open", default=False)

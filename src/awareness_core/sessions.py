@@ -41,11 +41,15 @@ class SessionPolicy:
 
 @attrs.frozen(kw_only=True)
 class Session:
-    """Somebody who logged in. `must_choose` is one with a temporary password, who may choose a password and no more."""
+    """Somebody who logged in. `must_choose` is one with a temporary password, who may choose a password and no more.
+
+    `is_sso` is one whom their company's identity provider sent: they have no password here, and choose none.
+    """
 
     digest: SessionDigest
     employee_id: EmployeeId
     must_choose: bool
+    is_sso: bool = False
     created_at: datetime
     seen_at: datetime
     expires_at: datetime
@@ -88,14 +92,25 @@ def account_subject(email: EmailAddress) -> str:
     return f"login:{hashlib.sha256(email.key.encode()).hexdigest()}"
 
 
+def client_subject(subject: str) -> str:
+    """Under which name failures to log in are counted for a client, so that they are not those of anything else."""
+    return f"login from {subject}"
+
+
 def begin_session(
-    digest: SessionDigest, employee_id: EmployeeId, *, policy: SessionPolicy, now: datetime
+    digest: SessionDigest,
+    employee_id: EmployeeId,
+    *,
+    policy: SessionPolicy,
+    now: datetime,
+    is_sso: bool = False,
 ) -> Session:
-    """The session of somebody with a password of their own."""
+    """The session of somebody with a password of their own, or sent by their company's provider."""
     return Session(
         digest=digest,
         employee_id=employee_id,
         must_choose=False,
+        is_sso=is_sso,
         created_at=now,
         seen_at=now,
         expires_at=now + policy.lifetime,
@@ -124,9 +139,12 @@ def is_over(session: Session, *, policy: SessionPolicy, now: datetime) -> bool:
 def admits(session: Session, person: Employee, company: Company) -> bool:
     """Whether the session still opens anything to this person.
 
-    Somebody archived, or moved to single sign-on, is out; whoever chose a password elsewhere is to log in with it.
+    Somebody archived, or moved to single sign-on or from it, is out; whoever chose a password elsewhere is to log in
+    with it.
     """
     wanted = Access.AWAITING_ACCESS if session.must_choose else Access.LOGGED_IN
+    if session.is_sso:
+        wanted = Access.SSO
     return person.is_active and access(person, company) is wanted
 
 

@@ -14,6 +14,7 @@ import attrs
 from awareness_core.campaigns import Campaign, CampaignId, CampaignState, Difficulty
 from awareness_core.emails import EmailAddress, parse_email
 from awareness_core.employees import Employee, EmployeeChange, EmployeeId, EmployeeState, InvitationHistory
+from awareness_core.identity_ports import IdentityProviders
 from awareness_core.kpis import Funnel
 from awareness_core.pages import PageRequest
 from awareness_core.passwords import TemporaryPassword
@@ -23,7 +24,7 @@ from awareness_core.receipts import Receipt, ReceiptId, claim
 from awareness_core.sectors import SectorId
 from awareness_core.source_ports import Sources
 from awareness_core.tenants import Company, CompanyId
-from awareness_memory import MemorySources, MemoryStore, MemoryVisitors
+from awareness_memory import MemoryIdentityProviders, MemorySources, MemoryStore, MemoryVisitors
 from awareness_sql import open_storage
 
 NOW = datetime(2026, 3, 31, 8, 0, 0, 123_000, tzinfo=UTC)
@@ -38,7 +39,7 @@ class Stored(Protocol):
 
 
 class Storage(Stored, Protocol):
-    """The five ports that one store serves."""
+    """The six ports that one store serves."""
 
     @property
     def companies(self) -> Companies: ...
@@ -48,6 +49,8 @@ class Storage(Stored, Protocol):
     def sources(self) -> Sources: ...
     @property
     def visitors(self) -> Visitors: ...
+    @property
+    def identity_providers(self) -> IdentityProviders: ...
 
 
 @attrs.frozen
@@ -70,15 +73,17 @@ class MemoryStorage:
     api_keys: MemoryStore
     store: MemoryStore
     sources: MemorySources
+    identity_providers: MemoryIdentityProviders
 
     @property
     def visitors(self) -> MemoryVisitors:
         return self.store.visitors
 
 
-def memory_storage() -> MemoryStorage:
-    store = MemoryStore()
-    return MemoryStorage(store, store, store, MemorySources(store))
+def memory_storage(store: MemoryStore | None = None) -> MemoryStorage:
+    """On that store, or a new one."""
+    store = store or MemoryStore()
+    return MemoryStorage(store, store, store, MemorySources(store), MemoryIdentityProviders(store))
 
 
 @asynccontextmanager

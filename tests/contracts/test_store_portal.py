@@ -25,6 +25,7 @@ def session(number: int, owner: Employee, *, expires_in: timedelta = timedelta(h
         digest=digest_token(f"token {number}"),
         employee_id=owner.id,
         must_choose=number % 2 == 0,
+        is_sso=number % 3 == 0,
         created_at=NOW,
         seen_at=NOW,
         expires_at=NOW + expires_in,

@@ -34,6 +34,7 @@ from tests.contracts.postgres_database import PlacedDatabase, open_postgres
 from tests.contracts.postgres_server import OWNER, PASSWORD, SERVICE, make_url, psql
 from tests.contracts.storages import ACME, GLOBEX, NOW, campaign, hired, password, person, receipt
 from tests.contracts.test_api_keys import api_key
+from tests.contracts.test_identity_providers import provider
 from tests.contracts.test_sources import source
 from tests.contracts.test_store_portal import chosen, session
 from tests.core.tellings import happened, targeted
@@ -53,6 +54,7 @@ DEPENDENTS = (
     "verdict_rules",
     "source_readings",
     "sources",
+    "identity_providers",
     "api_keys",
     "campaign_events",
     "recipients",
@@ -61,7 +63,14 @@ DEPENDENTS = (
     "sectors",
     "companies",
 )
-OPERATORS = {"companies", "api_keys", "sources", "source_readings", "pending_invitations"}
+OPERATORS = {
+    "companies",
+    "api_keys",
+    "sources",
+    "source_readings",
+    "identity_providers",
+    "pending_invitations",
+}
 CROSSINGS = (
     ADDRESSES_HELD_BY_OTHER_COMPANIES,
     API_KEYS_BY_PUBLIC_ID,
@@ -83,6 +92,7 @@ async def both(postgres: PlacedDatabase) -> AsyncIterator[SqlStorage]:
             await storage.sources.record_campaign_reading(
                 source(number).id, "1", CampaignReading(digest="d", read_at=NOW)
             )
+            await storage.identity_providers.save_provider(provider(company))
             someone = person(1, email=f"theirs@{company.id}.example", sector_id=SectorId(1))
             async with storage.store.transaction(company.id) as transaction:
                 await transaction.apply(

@@ -39,6 +39,7 @@ CODES = {
     "StoreUnavailable": "SERVICE_UNAVAILABLE",
     "SignatureInvalid": "SIGNATURE_INVALID",
     "SourceUnavailable": "SOURCE_UNAVAILABLE",
+    "ProviderUnavailable": "SERVICE_UNAVAILABLE",
 }
 """As the HTTP contract spells them."""
 

@@ -125,6 +125,17 @@ def test_a_session_opens_what_the_persons_access_says_now(
     assert [choosing, whole] == [admits(one, owner, ACME) for one in (_choosing(owner), _whole(owner))]
 
 
+def test_a_session_that_began_at_a_provider_opens_for_sso_and_no_other_access() -> None:
+    sent = attrs.evolve(_whole(ANNA), is_sso=True)
+    grace = attrs.evolve(person(1, email="grace@sso.example"), first_login_at=NOW)
+    inside = log_in_first(ANNA, now=NOW)
+
+    assert [True, False, False, False] == [
+        admits(sent, one, ACME) for one in (grace, archive(grace, now=NOW), inside, ANNA)
+    ]
+    assert not admits(_whole(grace), grace, ACME)
+
+
 def test_attempts_are_counted_by_mailbox_and_not_by_its_name() -> None:
     subjects = {account_subject(person(1, email=text).email) for text in ("A@acme.example", "a@ACME.example")}
 

@@ -26,6 +26,7 @@ from awareness_core.tenants import Company, CompanyId
 from awareness_core.verdict_rules import VerdictRules
 from awareness_memory import (
     ManualClock,
+    MemoryIdentityProviders,
     MemoryPorts,
     MemorySources,
     MemoryStore,
@@ -109,6 +110,8 @@ def new_world(*, seed: int = 1) -> World:
         visitors=store.visitors,
         hasher=ScryptHasher(cost=2),
         frequent_passwords=memory.frequent_passwords,
+        identity_providers=MemoryIdentityProviders(store),
+        single_sign_on=memory.single_sign_on,
     )
 
 

@@ -16,8 +16,8 @@ from awareness_core.ports import Reading, Transaction
 from awareness_core.tenants import CompanyId
 from awareness_http.errors import STATUSES
 from awareness_http.request_head import MAX_HEADER_BYTES, MAX_URL_BYTES
-from awareness_memory import MemorySources, MemoryStore
-from tests.contracts.storages import MemoryStorage
+from awareness_memory import MemoryStore
+from tests.contracts.storages import memory_storage
 from tests.http.service import ADA, Service, new_service, send
 
 pytestmark = pytest.mark.anyio
@@ -49,7 +49,7 @@ class _FailingStore(MemoryStore):
 
 async def failing(failure: Exception) -> Service:
     store = _FailingStore()
-    service = await new_service(MemoryStorage(store, store, store, MemorySources(store)))
+    service = await new_service(memory_storage(store))
     store.failure = failure
     return service
 

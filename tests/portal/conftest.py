@@ -26,10 +26,10 @@ async def stored(request: pytest.FixtureRequest, migrated: Path, tmp_path: Path)
     """The portal on each store, for what a store has a part in."""
     if request.param == "postgres":
         async with open_postgres(request.getfixturevalue("postgres")) as storage:
-            yield await new_site(storage)
+            yield await new_site(storage, public_url="https://portal.example")
     else:
         async with storage_of(request.param, migrated, tmp_path) as storage:
-            yield await new_site(storage)
+            yield await new_site(storage, public_url="https://portal.example")
 
 
 @pytest.fixture

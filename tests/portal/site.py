@@ -20,6 +20,7 @@ from awareness_core.use_cases.deactivate import deactivate
 from awareness_core.use_cases.invite import invite
 from awareness_core.use_cases.provision import provision
 from awareness_memory import ManualClock, MemoryMailer, MemoryQuotaCounter, SystemEntropy
+from awareness_oidc import Limits, OidcSignOn
 from awareness_passwords import Argon2Hasher, ListedPasswords
 from awareness_server.asgi import application
 from awareness_server.settings import Settings
@@ -29,6 +30,7 @@ from tests.portal.browser import Browser
 NOW: Final = datetime(2026, 3, 31, 8, 0, tzinfo=UTC)
 ADA: Final = "ada@acme.example"
 GOOD: Final = "sept chevaux sous la pluie"
+PATIENT: Final = Limits(connect=30.0, question=60.0, whole=60.0)
 BETTER: Final = "huit poneys dans la brume"
 
 
@@ -97,7 +99,7 @@ class Site:
         self.clock.advance(by)
 
 
-async def new_site(storage: Storage, **settings: Any) -> Site:  # noqa: ANN401 (as Settings)
+async def new_site(storage: Storage, *, limits: Limits = PATIENT, **settings: Any) -> Site:  # noqa: ANN401 (as Settings)
     """On that empty store."""
     clock, mailer = ManualClock(NOW), MemoryMailer()
     ports = PortalPorts(
@@ -112,6 +114,8 @@ async def new_site(storage: Storage, **settings: Any) -> Site:  # noqa: ANN401 (
         visitors=storage.visitors,
         hasher=Argon2Hasher(memory_kib=8),
         frequent_passwords=ListedPasswords(),
+        identity_providers=storage.identity_providers,
+        single_sign_on=OidcSignOn(clock=clock, limits=limits),
     )
     acme = await create_company(ports, name="Acme", language=Language.ENGLISH, sso_domains=["sso.example"])
     globex = await create_company(ports, name="Globex", language=Language.FRENCH)

@@ -14,9 +14,9 @@ from awareness_core.errors import StoreUnavailable
 from awareness_core.ports import Reading
 from awareness_core.sessions import form_token
 from awareness_core.tenants import CompanyId, Language
-from awareness_memory import MemorySources, MemoryStore
+from awareness_memory import MemoryStore
 from awareness_web.languages import texts_in
-from tests.contracts.storages import MemoryStorage, memory_storage
+from tests.contracts.storages import memory_storage
 from tests.portal.browser import HOST, Page
 from tests.portal.site import ADA, BETTER, GOOD, Site, new_site
 
@@ -270,7 +270,7 @@ async def test_no_page_has_a_script_a_style_or_an_address_elsewhere_in_it(site: 
 
 async def test_a_database_that_is_away_is_told_as_that_and_no_more() -> None:
     store = _FailingStore()
-    site = await new_site(MemoryStorage(store, store, store, MemorySources(store)))
+    site = await new_site(memory_storage(store))
     browser = await site.inside()
     store.failure = StoreUnavailable(f"cannot connect to {SECRET}")
     pages = [await browser.get("/portal"), await site.browser().log_in(ADA, GOOD)]
@@ -284,7 +284,7 @@ async def test_a_database_that_is_away_is_told_as_that_and_no_more() -> None:
 
 async def test_an_error_that_nobody_thought_of_shows_nothing_and_is_logged_without_secrets() -> None:
     store = _FailingStore()
-    site = await new_site(MemoryStorage(store, store, store, MemorySources(store)))
+    site = await new_site(memory_storage(store))
     await site.inside()
     store.failure = ZeroDivisionError(SECRET)
     with structlog.testing.capture_logs() as lines:

@@ -23,6 +23,7 @@ from awareness_core.errors import (
     InsufficientScope,
     MassDeactivationBlocked,
     NotFound,
+    ProviderUnavailable,
     RateLimitExceeded,
     SignatureInvalid,
     SourceUnavailable,
@@ -131,6 +132,7 @@ STATUSES: Mapping[type[AwarenessError], int] = MappingProxyType(
         Unexpected: 500,
         StoreUnavailable: 503,
         SourceUnavailable: 503,
+        ProviderUnavailable: 503,
     }
 )
 """Every class that can reach a caller. One that is missing here is answered as `Unexpected`."""
@@ -139,6 +141,7 @@ _CLOSING = (BodyBrokenOff, BodyTimeout, PayloadTooLarge)
 _HIDDEN: Mapping[type[AwarenessError], str] = MappingProxyType(
     {
         StoreUnavailable: "The service cannot reach its database at the moment. Try again in a few seconds.",
+        ProviderUnavailable: "The company's identity provider cannot be used at the moment. Try again later.",
         SourceUnavailable: "The service cannot check the signature at the moment. Try again in a few seconds.",
     }
 )

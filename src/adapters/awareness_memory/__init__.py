@@ -9,6 +9,7 @@ from __future__ import annotations
 import attrs
 
 from awareness_core.ports import Clock, Entropy, PortalPorts
+from awareness_memory.identity import MemoryIdentityProviders, MemorySingleSignOn
 from awareness_memory.mailbox import MemoryMailer
 from awareness_memory.passwords import FewPasswords, ScryptHasher
 from awareness_memory.portal import MemoryVisitors
@@ -20,9 +21,11 @@ from awareness_memory.world import ManualClock, SeededEntropy, SystemClock, Syst
 __all__ = [
     "FewPasswords",
     "ManualClock",
+    "MemoryIdentityProviders",
     "MemoryMailer",
     "MemoryPorts",
     "MemoryQuotaCounter",
+    "MemorySingleSignOn",
     "MemorySources",
     "MemoryStore",
     "MemoryVisitors",
@@ -36,7 +39,7 @@ __all__ = [
 
 @attrs.frozen(kw_only=True)
 class MemoryPorts(PortalPorts):
-    """`Ports` that show what only memory has: the letters of `mailer`, addresses it shall refuse."""
+    """`Ports` that show what only memory has: letters of `mailer`, addresses it shall refuse, who is vouched for."""
 
     companies: MemoryStore
     api_keys: MemoryStore
@@ -45,6 +48,8 @@ class MemoryPorts(PortalPorts):
     mailer: MemoryMailer
     quota: MemoryQuotaCounter
     visitors: MemoryVisitors
+    identity_providers: MemoryIdentityProviders
+    single_sign_on: MemorySingleSignOn
 
 
 def memory_ports(*, clock: Clock | None = None, entropy: Entropy | None = None) -> MemoryPorts:
@@ -63,4 +68,6 @@ def memory_ports(*, clock: Clock | None = None, entropy: Entropy | None = None) 
         visitors=store.visitors,
         hasher=ScryptHasher(),
         frequent_passwords=FewPasswords(),
+        identity_providers=MemoryIdentityProviders(store),
+        single_sign_on=MemorySingleSignOn(),
     )

@@ -32,6 +32,7 @@ SESSION_COLUMNS = (
     sessions.c.created_at,
     sessions.c.seen_at,
     sessions.c.expires_at,
+    sessions.c.is_sso,
 )
 
 
@@ -44,16 +45,18 @@ def session_row(session: Session) -> RowValues:
         "created_at": milliseconds_from(session.created_at),
         "seen_at": milliseconds_from(session.seen_at),
         "expires_at": milliseconds_from(session.expires_at),
+        "is_sso": session.is_sso,
     }
 
 
 def session_from_row(row: Row) -> Session:
     """The value of a row of `SESSION_COLUMNS`."""
-    digest, employee_id, must_choose, created_at, seen_at, expires_at = row
+    digest, employee_id, must_choose, created_at, seen_at, expires_at, is_sso = row
     return Session(
         digest=digest,
         employee_id=employee_id,
         must_choose=bool(must_choose),
+        is_sso=bool(is_sso),
         created_at=moment_from(created_at),
         seen_at=moment_from(seen_at),
         expires_at=moment_from(expires_at),

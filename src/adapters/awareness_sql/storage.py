@@ -1,4 +1,4 @@
-"""From a database URL to the five ports that a database serves."""
+"""From a database URL to the six ports that a database serves."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from awareness_core.ports import QuotaCounter
 from awareness_sql.api_keys import SqlApiKeys
 from awareness_sql.companies import SqlCompanies
 from awareness_sql.engine import Database
+from awareness_sql.identity import SqlIdentityProviders
 from awareness_sql.portal import SqlVisitors
 from awareness_sql.sources import SqlSources
 from awareness_sql.sqlite.database import SqliteDatabase
@@ -25,7 +26,7 @@ class SharedQuotaCounter(QuotaCounter, Protocol):
 
 
 class SqlStorage:
-    """`companies`, `api_keys`, `sources`, `visitors` and `store` of one database.
+    """`companies`, `api_keys`, `sources`, `identity_providers`, `visitors` and `store` of one database.
 
     An asynchronous context manager that closes it.
 
@@ -40,6 +41,7 @@ class SqlStorage:
         self.store = SqlStore(database)
         self.sources = SqlSources(database)
         self.visitors = SqlVisitors(database)
+        self.identity_providers = SqlIdentityProviders(database)
 
     async def close(self) -> None:
         """Write what is remembered, and let go of all connections and files."""

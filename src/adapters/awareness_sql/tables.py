@@ -29,7 +29,7 @@ from sqlalchemy import (
     literal_column,
 )
 
-SCHEMA_VERSION = "0013"
+SCHEMA_VERSION = "0014"
 """The migration that leads here."""
 
 metadata = MetaData(
@@ -188,6 +188,7 @@ sessions = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("seen_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
+    Column("is_sso", Boolean, nullable=False, server_default=false()),
     ForeignKeyConstraint(
         ["company_id", "employee_id"], ["employees.company_id", "employees.id"], ondelete="CASCADE"
     ),
@@ -363,6 +364,16 @@ source_readings = Table(
     Column("digest", Text, nullable=False),
     Column("read_at", BigInteger, nullable=False),
     Column("left_out", BigInteger, nullable=False, server_default="0"),
+)
+
+identity_providers = Table(
+    "identity_providers",
+    metadata,
+    Column("company_id", _KEY, ForeignKey("companies.id"), primary_key=True),
+    Column("issuer", Text, nullable=False),
+    Column("client_id", Text, nullable=False),
+    Column("client_secret_file", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
 )
 
 schema_version = Table("alembic_version", MetaData(), Column("version_num", Text, primary_key=True))

@@ -13,8 +13,9 @@ from awareness_core.ports import PortalPorts
 from awareness_core.sessions import SessionPolicy
 from awareness_web.gateway import PortalGateway
 from awareness_web.metrics import PortalMetrics
-from awareness_web.origins import origin_of
+from awareness_web.origins import origin_of, return_address_at
 from awareness_web.routes.choosing import choosing_routes
+from awareness_web.routes.company import company_routes
 from awareness_web.routes.entering import entering_routes
 from awareness_web.routes.files import file_routes
 from awareness_web.routes.home import home_routes
@@ -32,15 +33,26 @@ def create_portal(
 ) -> ASGIApp:
     """The portal over `ports`, as an ASGI application for the paths of `is_portal_path`.
 
-    `public_url` is where people reach it, `subject_of` whose failed logins are counted together: by default those of
-    the address that a request comes from. `registry` is the one of Prometheus that its figures are told by.
+    `public_url` is where people reach it; without it nobody can log in through an identity provider. `subject_of` is
+    whose failed logins are counted together: by default those of the address that a request comes from. `registry` is
+    the one of Prometheus that its figures are told by.
     """
     metrics = PortalMetrics(registry or CollectorRegistry())
     desk = Desk(
-        ports=ports, policy=policy or SessionPolicy(), subject_of=subject_of or _peer, metrics=metrics
+        ports=ports,
+        policy=policy or SessionPolicy(),
+        subject_of=subject_of or _peer,
+        metrics=metrics,
+        return_address=None if public_url is None else return_address_at(public_url),
     )
     app = Litestar(
-        [*entering_routes(desk), *choosing_routes(desk), *home_routes(desk), *file_routes()],
+        [
+            *entering_routes(desk),
+            *company_routes(desk),
+            *choosing_routes(desk),
+            *home_routes(desk),
+            *file_routes(),
+        ],
         openapi_config=None,
         exception_handlers={Exception: _let_through},
         logging_config=None,

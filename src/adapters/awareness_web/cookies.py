@@ -1,16 +1,20 @@
-"""The two cookies: the session's token, and what a login form is tied to before there is a session.
+"""The three cookies: the session's token, what a login form is tied to before there is a session, and the ticket of
+somebody who is on the way to their company's identity provider and back.
 
 `__Host-` makes browsers take them from this host alone, for all of it, over HTTPS; none of another host or of plain
-HTTP can be slipped in. Browsers count http://localhost as safe, so development works there.
+HTTP can be slipped in. `Lax` lets them come along when a provider sends the browser back. Browsers count
+http://localhost as safe, so development works there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Final
 
 SESSION: Final = b"__Host-awareness-session"
 VISITOR: Final = b"__Host-awareness-visitor"
+ERRAND: Final = b"__Host-awareness-errand"
 
 Header = tuple[bytes, bytes]
 
@@ -28,9 +32,10 @@ def read_cookie(headers: Iterable[Header], name: bytes) -> str | None:
     return None
 
 
-def set_cookie(name: bytes, token: str) -> Header:
-    """Until the browser closes; when the session ends is the service's own business."""
-    return b"set-cookie", name + b"=" + token.encode("ascii") + _ATTRIBUTES
+def set_cookie(name: bytes, token: str, *, lifetime: timedelta | None = None) -> Header:
+    """Until the browser closes, or for that long; when the session ends is the service's own business."""
+    limit = b"" if lifetime is None else b"; Max-Age=%d" % (lifetime // timedelta(seconds=1))
+    return b"set-cookie", name + b"=" + token.encode("ascii") + _ATTRIBUTES + limit
 
 
 def drop_cookie(name: bytes) -> Header:

@@ -17,11 +17,17 @@ _ANY_OTHER: Final = "other"
 
 
 class LoginOutcome(enum.Enum):
-    """How an attempt to log in ended. `TEMPORARY_PASSWORD` and `OWN_PASSWORD` let in."""
+    """How an attempt to log in ended. `TEMPORARY_PASSWORD`, `OWN_PASSWORD` and `COMPANY_ACCOUNT` let in.
+
+    `COMPANY_REFUSED` are those of whom a provider was asked in vain, `COMPANY_FAILED` those whom none could be asked of.
+    """
 
     TEMPORARY_PASSWORD = "temporary_password"  # noqa: S105 (a label)
     OWN_PASSWORD = "own_password"  # noqa: S105 (as above)
+    COMPANY_ACCOUNT = "company_account"
     REFUSED = "refused"
+    COMPANY_REFUSED = "company_refused"
+    COMPANY_FAILED = "company_failed"
     THROTTLED = "throttled"
 
 

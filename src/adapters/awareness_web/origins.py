@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from awareness_web.head import Head
+from awareness_web.paths import RETURN
 
 
 def is_from_here(head: Head, *, public_origin: str | None) -> bool:
@@ -27,6 +28,11 @@ def is_from_here(head: Head, *, public_origin: str | None) -> bool:
     return host is not None and origin in {
         f"{scheme}://{host.decode('latin-1').lower()}" for scheme in ("https", "http")
     }
+
+
+def return_address_at(public_url: str) -> str:
+    """Where identity providers send people back, for a portal at that URL."""
+    return origin_of(public_url) + RETURN
 
 
 def origin_of(url: str) -> str:

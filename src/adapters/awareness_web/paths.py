@@ -6,6 +6,8 @@ from typing import Final
 
 ROOT: Final = "/"
 LOGIN: Final = "/login"
+COMPANY_LOGIN: Final = "/login/company"
+RETURN: Final = "/login/oidc"
 HOME: Final = "/portal"
 CHOOSE: Final = "/portal/choose"
 PASSWORD: Final = "/portal/password"  # noqa: S105 (a path)
@@ -14,7 +16,7 @@ LOG_OUT_EVERYWHERE: Final = "/portal/log-out-everywhere"
 STATIC: Final = "/portal/static"
 COMPANY_SHEET: Final = "/portal/static/company.css"
 
-_EXACT = frozenset(path.encode() for path in (ROOT, LOGIN, HOME))
+_EXACT = frozenset(path.encode() for path in (ROOT, LOGIN, COMPANY_LOGIN, RETURN, HOME))
 _BELOW = f"{HOME}/".encode()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from awareness_web.answers import HeaderPairs
+from awareness_web.cookies import ERRAND, drop_cookie
 
 
 class Refused(Exception):
@@ -57,3 +58,26 @@ class FormTooSlow(Refused):
     status = 408
     reason = "too_slow"
     ends_connection = True
+
+
+class NotAdmitted(Refused):
+    """Whoever the provider sent is nobody whom we let in; why, the log alone says."""
+
+    status = 403
+    reason = "not_admitted"
+    headers: HeaderPairs = (drop_cookie(ERRAND),)
+
+
+class ErrandOver(Refused):
+    """Who came back from a provider did not set out here, or too long ago, or has been back before."""
+
+    reason = "errand_over"
+    headers: HeaderPairs = (drop_cookie(ERRAND),)
+
+
+class ProviderAway(Refused):
+    """The company's identity provider cannot be used at the moment."""
+
+    status = 503
+    reason = "provider_away"
+    headers: HeaderPairs = (drop_cookie(ERRAND), (b"retry-after", b"30"))

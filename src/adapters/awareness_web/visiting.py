@@ -27,12 +27,16 @@ AnyRequest = Request[Any, Any, Any]
 
 @attrs.frozen(kw_only=True)
 class Desk:
-    """What all routes share: the outside world, when sessions end, who is behind a request, and what is counted."""
+    """What all routes share: the outside world, when sessions end, who is behind a request, and what is counted.
+
+    `return_address` is where identity providers send people back; None where we do not know our own address.
+    """
 
     ports: PortalPorts
     policy: SessionPolicy
     subject_of: SubjectOf
     metrics: PortalMetrics
+    return_address: str | None
 
     async def visit(self, request: AnyRequest) -> Visit | None:
         """Who is logged in."""

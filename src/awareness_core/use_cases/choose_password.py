@@ -51,6 +51,7 @@ async def choose_password(
     """Make `password` that of the person whose session `digest` is; None when that session is over meanwhile.
 
     After a login with a temporary password this is the first login: all temporary passwords are destroyed with it.
+    Somebody whom a provider sent has none to choose.
     """
     normal = normal_password(password)
     async with ports.store.reading(member.company_id) as reading:
@@ -77,7 +78,7 @@ async def choose_password(
         if session is None or not people or is_over(session, policy=policy, now=now):
             return None
         (person,) = people
-        if not admits(session, person, await transaction.company()):
+        if session.is_sso or not admits(session, person, await transaction.company()):
             return None
         if session.must_choose:
             inside = log_in_first(person, now=now)

@@ -24,6 +24,7 @@ from awareness_core.sessions import (
     admits,
     begin_choosing,
     begin_session,
+    client_subject,
     digest_token,
     spell_token,
 )
@@ -62,7 +63,7 @@ async def log_in(
     member = None if address is None else await ports.visitors.find_holder(address.key)
     proof = await _proof(ports, member, password)
     if member is None or proof is None:
-        await ports.quota.hit(_of_client(subject), LOGIN_ADDRESS_POLICY)
+        await ports.quota.hit(client_subject(subject), LOGIN_ADDRESS_POLICY)
         return None
     token = spell_token(ports.entropy.take(TOKEN_BYTES))
     session = await _begin(ports, member, proof, digest_token(token), policy)
@@ -70,7 +71,9 @@ async def log_in(
 
 
 async def _charge(ports: PortalPorts, address: EmailAddress | None, subject: str) -> None:
-    failures = decide(LOGIN_ADDRESS_POLICY, await ports.quota.peek(_of_client(subject), LOGIN_ADDRESS_POLICY))
+    failures = decide(
+        LOGIN_ADDRESS_POLICY, await ports.quota.peek(client_subject(subject), LOGIN_ADDRESS_POLICY)
+    )
     if failures.remaining == 0:
         raise failures.refusal()
     if address is not None:
@@ -150,7 +153,3 @@ def _parsed(email: str) -> EmailAddress | None:
         return parse_email(email)
     except InvalidEmail:
         return None
-
-
-def _of_client(subject: str) -> str:
-    return f"login from {subject}"

@@ -91,6 +91,8 @@ async def _serve(
         visitors=world.visitors,
         hasher=Argon2Hasher(),
         frequent_passwords=ListedPasswords(),
+        identity_providers=world.identity_providers,
+        single_sign_on=world.single_sign_on,
     )
     app = application(ports, settings)
     site = DemoSite(

@@ -40,9 +40,11 @@ def build_ports(settings: Settings) -> BuiltPorts:
     """The ports that these settings ask for. What is away is found out about when it is used."""
     from awareness_gophish import GophishTool
     from awareness_memory import SystemClock, SystemEntropy
+    from awareness_oidc import OidcSignOn
     from awareness_passwords import Argon2Hasher, ListedPasswords
     from awareness_sql import open_storage
 
+    clock = SystemClock()
     storage = open_storage(settings.database_url)
     counter = _counter(settings, storage)
 
@@ -51,7 +53,7 @@ def build_ports(settings: Settings) -> BuiltPorts:
         await storage.close()
 
     ports = PortalPorts(
-        clock=SystemClock(),
+        clock=clock,
         entropy=SystemEntropy(),
         companies=storage.companies,
         api_keys=storage.api_keys,
@@ -63,6 +65,8 @@ def build_ports(settings: Settings) -> BuiltPorts:
         visitors=storage.visitors,
         hasher=Argon2Hasher(),
         frequent_passwords=ListedPasswords(),
+        identity_providers=storage.identity_providers,
+        single_sign_on=OidcSignOn(clock=clock),
     )
     return BuiltPorts(ports=ports, close=close)
 
@@ -145,6 +149,15 @@ def login_url(settings: Settings) -> str | None:
     if settings.public_url is None or not settings.portal or settings.public_url.endswith(_LOGIN):
         return settings.public_url
     return settings.public_url + _LOGIN
+
+
+def return_address(settings: Settings) -> str | None:
+    """Where identity providers send people back; None while nobody can log in through one."""
+    if settings.public_url is None or not settings.portal:
+        return None
+    from awareness_web import return_address_at
+
+    return return_address_at(settings.public_url)
 
 
 def limits_in_use(settings: Settings) -> str:

@@ -74,6 +74,8 @@ def choosing_routes(desk: Desk) -> list[HTTPRouteHandler]:
 def _belongs_elsewhere(request: AnyRequest, visit: Visit | None) -> Answer | None:
     if visit is None:
         return go_to(LOGIN)
+    if visit.session.is_sso:
+        return go_to(HOME)
     own = CHOOSE if visit.session.must_choose else PASSWORD
     return None if request.scope["path"] == own else go_to(CHOOSE if visit.session.must_choose else HOME)
 

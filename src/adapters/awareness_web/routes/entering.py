@@ -6,8 +6,7 @@ from litestar import get, post
 from litestar.handlers import HTTPRouteHandler
 
 from awareness_core.errors import RateLimitExceeded
-from awareness_core.sessions import TOKEN_BYTES, form_token, spell_token
-from awareness_core.use_cases.log_in import log_in
+from awareness_core.use_cases.log_in import Admission, log_in
 from awareness_core.use_cases.visit import log_out
 from awareness_web.answers import Answer, go_to
 from awareness_web.cookies import SESSION, VISITOR, drop_cookie, set_cookie
@@ -15,7 +14,9 @@ from awareness_web.metrics import LoginOutcome
 from awareness_web.pages import page
 from awareness_web.paths import CHOOSE, HOME, LOGIN, ROOT
 from awareness_web.refusals import NotFromHere
+from awareness_web.routes.company import leave_for, offers_company_login, provider_for
 from awareness_web.visiting import AnyRequest, Desk, asked_language, form, session_token, visitor_token
+from awareness_web.waiting import waiting_room
 
 LEFT = b"left"
 """The query with which the login page says that one has logged out."""
@@ -34,7 +35,7 @@ def entering_routes(desk: Desk) -> list[HTTPRouteHandler]:
         if visit is not None:
             return go_to(CHOOSE if visit.session.must_choose else HOME)
         notice = "left" if request.scope["query_string"] == LEFT else None
-        return _login_page(desk, request, notice=notice)
+        return await _login_page(desk, request, notice=notice)
 
     @post(LOGIN)
     async def enter(request: AnyRequest) -> Answer:
@@ -42,11 +43,14 @@ def entering_routes(desk: Desk) -> list[HTTPRouteHandler]:
             fields = await form(request, token=visitor_token(request))
         except NotFromHere:
             # Open for days, or a browser that keeps no cookies: nothing is lost by trying again.
-            return _login_page(desk, request, status=403, fault="stale")
+            return await _login_page(desk, request, status=403, fault="stale")
         email, password = fields.get("email", "").strip(), fields.get("password", "")
-        if not email or not password:
-            return _login_page(desk, request, status=422, fault="missing", email=email)
+        provider = await provider_for(desk, email)
+        if provider is None and not (email and password):
+            return await _login_page(desk, request, status=422, fault="missing", email=email)
         try:
+            if provider is not None:
+                return await leave_for(desk, request, provider, email=email)
             admission = await log_in(
                 desk.ports,
                 email=email,
@@ -56,25 +60,31 @@ def entering_routes(desk: Desk) -> list[HTTPRouteHandler]:
             )
         except RateLimitExceeded as refusal:
             desk.metrics.count_login(LoginOutcome.THROTTLED)
-            return _login_page(desk, request, status=429, fault="throttled", email=email, refusal=refusal)
+            return await _login_page(
+                desk, request, status=429, fault="throttled", email=email, refusal=refusal
+            )
         if admission is None:
             desk.metrics.count_login(LoginOutcome.REFUSED)
-            return _login_page(desk, request, status=422, fault="wrong", email=email)
-        desk.metrics.count_login(
-            LoginOutcome.TEMPORARY_PASSWORD if admission.must_choose else LoginOutcome.OWN_PASSWORD
-        )
-        earlier = session_token(request)
-        if earlier is not None:
-            await log_out(desk.ports, earlier)
-        return go_to(
-            CHOOSE if admission.must_choose else HOME,
-            headers=(set_cookie(SESSION, admission.token), drop_cookie(VISITOR)),
-        )
+            return await _login_page(desk, request, status=422, fault="wrong", email=email)
+        return await _let_in(desk, request, admission)
 
     return [show_root, show_login, enter]
 
 
-def _login_page(
+async def _let_in(desk: Desk, request: AnyRequest, admission: Admission) -> Answer:
+    desk.metrics.count_login(
+        LoginOutcome.TEMPORARY_PASSWORD if admission.must_choose else LoginOutcome.OWN_PASSWORD
+    )
+    earlier = session_token(request)
+    if earlier is not None:
+        await log_out(desk.ports, earlier)
+    return go_to(
+        CHOOSE if admission.must_choose else HOME,
+        headers=(set_cookie(SESSION, admission.token), drop_cookie(VISITOR)),
+    )
+
+
+async def _login_page(
     desk: Desk,
     request: AnyRequest,
     *,
@@ -84,22 +94,18 @@ def _login_page(
     email: str = "",
     refusal: RateLimitExceeded | None = None,
 ) -> Answer:
-    token = visitor_token(request)
-    fresh = token or spell_token(desk.ports.entropy.take(TOKEN_BYTES))
-    wait = 0 if refusal is None else refusal.retry_after
+    room = waiting_room(desk, request, refusal)
     return page(
         "login",
         asked_language(request),
         status=status,
-        headers=(
-            *(() if token else (set_cookie(VISITOR, fresh),)),
-            *(() if refusal is None else ((b"retry-after", b"%d" % wait),)),
-        ),
-        form_token=form_token(fresh),
+        headers=room.headers,
+        form_token=room.form_token,
         fault=fault,
         notice=notice,
         email=email[:_LONGEST_SHOWN],
-        minutes=-(-wait // 60),
+        minutes=room.minutes,
+        offers_company_login=await offers_company_login(desk),
     )
 
 

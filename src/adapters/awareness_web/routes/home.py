@@ -61,6 +61,7 @@ def _page(request: AnyRequest, visit: Visit, outcomes: Sequence[OwnOutcome]) -> 
         visit.company.language,
         form_token=form_token(session_token(request) or ""),
         person=visit.person,
+        is_sso=visit.session.is_sso,
         company=visit.company,
         outcomes=outcomes[:SHOWN],
         total=len(outcomes),

@@ -1,0 +1,138 @@
+"""A company's own identity provider (OpenID Connect), and whom of its people what it says is taken for.
+
+A company has one at most, and what one company's says counts for that company's people alone. It keeps no secret: the
+client's secret stays in a file that the operator names (Choice: decisions/030). How a provider is spoken to, and how
+its tokens are verified, is an adapter's business.
+"""
+
+from __future__ import annotations
+
+import enum
+import ipaddress
+import re
+from datetime import datetime
+
+import attrs
+
+from awareness_core.emails import EmailAddress, InvalidEmail, parse_email
+from awareness_core.employees import Access, Employee, access
+from awareness_core.errors import Fault, ValidationFailed
+from awareness_core.tenants import Company, CompanyId
+from awareness_core.texts import normal_text, text_problem
+
+MAX_ISSUER = 500
+MAX_CLIENT_ID = 500
+MAX_SECRET_PATH = 4096
+
+_URL = re.compile(
+    r"(?P<scheme>https?)://(?:(?P<host>[a-z0-9._~-]+)|\[(?P<ipv6>[0-9a-f:.]+)\])(?::(?P<port>[0-9]{1,5}))?"
+    r"(?:/[A-Za-z0-9._~!$&'()*+,;=:@/%-]*)?",
+    re.ASCII | re.IGNORECASE,
+)
+_LAST_PORT = 65_535
+_HERE = frozenset({"localhost", "127.0.0.1"})
+
+_ISSUERS_FOR_EVERYBODY = frozenset({"https://accounts.google.com"})
+"""Issuers that whoever likes has an account with, under an address of any domain: the address alone proves little."""
+
+
+class Refusal(enum.Enum):
+    """Why somebody whom a provider sent was not let in. For the log; the person is told one thing only."""
+
+    NO_PROVIDER = "no_provider"
+    """The company has none (any more)."""
+    NO_ADDRESS = "no_address"
+    """The provider names no e-mail address, or nothing that is one."""
+    UNVERIFIED = "unverified_address"
+    """The provider says that the address is not verified."""
+    FOREIGN_ACCOUNT = "foreign_account"
+    """A private account with a provider that everybody can have one with."""
+    UNKNOWN = "unknown_person"
+    """Nobody active of that company holds the address."""
+    NOT_SSO = "not_sso"
+    """The address is of a domain whose people log in otherwise."""
+
+
+@attrs.frozen(kw_only=True)
+class IdentityProvider:
+    """Where a company's people log in. `issuer` is as the provider spells it; it is compared letter by letter.
+
+    `client_secret_file` is the path of the file that holds the secret, and nothing else.
+    """
+
+    company_id: CompanyId
+    issuer: str
+    client_id: str
+    client_secret_file: str
+    created_at: datetime
+
+
+@attrs.frozen(kw_only=True)
+class Identity:
+    """Who somebody is, as a provider's verified token says; None where it says nothing.
+
+    `hosted_domain` is the organisation's domain that an account belongs to.
+    """
+
+    email: str | None
+    email_verified: bool | None = None
+    hosted_domain: str | None = None
+
+
+def check_identity_provider(*, issuer: str, client_id: str, client_secret_file: str) -> tuple[str, str]:
+    """The normal forms of `issuer` and `client_id`. Raises `ValidationFailed` with every fault."""
+    faults: list[Fault] = []
+    normal_issuer, normal_client = normal_text(issuer), normal_text(client_id)
+    for field, text, longest in (
+        ("issuer", normal_issuer, MAX_ISSUER),
+        ("client_id", normal_client, MAX_CLIENT_ID),
+        ("client_secret_file", client_secret_file, MAX_SECRET_PATH),
+    ):
+        problem = text_problem(text, min_length=1, max_length=longest)
+        if problem is not None:
+            faults.append(Fault(field=field, code=problem.code, message=problem.message))
+    if not is_safe_url(normal_issuer):
+        message = (
+            "must be the provider's issuer, like https://login.example.com, without user, query or fragment; "
+            "http is for localhost alone"
+        )
+        faults.append(Fault(field="issuer", code="invalid_url", message=message))
+    if faults:
+        raise ValidationFailed(faults)
+    return normal_issuer, normal_client
+
+
+def is_safe_url(url: str) -> bool:
+    """Whether nobody on the way to `url` can read along: https, or this very computer. No user, query or fragment."""
+    found = _URL.fullmatch(url)
+    if found is None or not 0 < int(found["port"] or 1) <= _LAST_PORT:
+        return False
+    if found["ipv6"] is not None:
+        try:
+            is_here = ipaddress.IPv6Address(found["ipv6"]).is_loopback
+        except ValueError:
+            return False
+    else:
+        is_here = found["host"].lower() in _HERE
+    return is_here or found["scheme"].lower() == "https"
+
+
+def told_address(identity: Identity, provider: IdentityProvider, company: Company) -> EmailAddress | Refusal:
+    """The address by which the person of this identity is found, or why there is none that can be believed."""
+    if identity.email_verified is False:
+        return Refusal.UNVERIFIED
+    if provider.issuer in _ISSUERS_FOR_EVERYBODY and (
+        identity.hosted_domain is None or identity.hosted_domain.lower() not in company.sso_domains
+    ):
+        return Refusal.FOREIGN_ACCOUNT
+    try:
+        return parse_email(identity.email or "")
+    except InvalidEmail:
+        return Refusal.NO_ADDRESS
+
+
+def entry(person: Employee | None, company: Company) -> Refusal | None:
+    """Why this holder of the address, of that company, may not come in through its provider; None when they may."""
+    if person is None or not person.is_active:
+        return Refusal.UNKNOWN
+    return None if access(person, company) is Access.SSO else Refusal.NOT_SSO

@@ -1,0 +1,160 @@
+"""Let people in whom their company's identity provider vouches for: send them there, tie who comes back to a person.
+
+Which provider it is depends on the domain of the address that was typed, so nothing is told of whether anybody has it.
+Who comes back is sought among the people of the company that they were sent for, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from awareness_core.emails import EmailAddress, InvalidEmail, parse_email
+from awareness_core.employees import EmployeeChange, let_in_first
+from awareness_core.identity_ports import SignInRequest
+from awareness_core.identity_providers import Identity, IdentityProvider, Refusal, entry, told_address
+from awareness_core.ports import PortalPorts
+from awareness_core.quota import LOGIN_ADDRESS_POLICY, decide
+from awareness_core.sessions import (
+    TOKEN_BYTES,
+    Membership,
+    SessionPolicy,
+    begin_session,
+    client_subject,
+    digest_token,
+    spell_token,
+)
+from awareness_core.sign_ins import Ticket
+
+_PURGED_AT_ONCE = 100
+
+
+@attrs.frozen(kw_only=True)
+class Departure:
+    """Where the browser goes, and the ticket that it keeps meanwhile."""
+
+    address: str = attrs.field(repr=False)
+    issuer: str
+    ticket: Ticket
+
+
+@attrs.frozen(kw_only=True)
+class Arrival:
+    """Somebody is in."""
+
+    token: str = attrs.field(repr=False)
+    member: Membership
+
+
+async def find_provider_for(ports: PortalPorts, email: str) -> IdentityProvider | None:
+    """The provider that people with such an address log in with; None when there is none, or it is no address.
+
+    Where several companies share a domain, the one that the address is held in decides, else the first.
+    """
+    address = _parsed(email)
+    if address is None:
+        return None
+    found = await ports.identity_providers.providers_of_domain(address.domain)
+    if len(found) > 1:
+        holder = await ports.visitors.find_holder(address.key)
+        own = [one for one in found if holder is not None and one.company_id == holder.company_id]
+        found = [*own, *found]
+    return found[0] if found else None
+
+
+async def set_out(
+    ports: PortalPorts, provider: IdentityProvider, *, email: str, redirect_uri: str, subject: str
+) -> Departure:
+    """Send somebody to that provider. `subject` is whom failures are counted for, as in `log_in`.
+
+    Raises `RateLimitExceeded` after too many of them, `ProviderUnavailable`.
+    """
+    await _refuse_after_failures(ports, subject)
+    ticket = Ticket(
+        token=spell_token(ports.entropy.take(TOKEN_BYTES)),
+        company_id=provider.company_id,
+        issued_at=ports.clock.now(),
+    )
+    request = _request(ticket, redirect_uri, email=email)
+    address = await ports.single_sign_on.address(provider, request)
+    return Departure(address=address, issuer=provider.issuer, ticket=ticket)
+
+
+async def arrive(
+    ports: PortalPorts,
+    ticket: Ticket,
+    *,
+    code: str,
+    issuer: str | None,
+    redirect_uri: str,
+    subject: str,
+    policy: SessionPolicy,
+) -> Arrival | Refusal:
+    """A new session for whoever came back with that ticket and that code, or why there is none.
+
+    The first is the first login of that person. Raises `RateLimitExceeded` after too many failures of `subject`,
+    `ProviderUnavailable`, which counts as one.
+    """
+    await _refuse_after_failures(ports, subject)
+    outcome: Arrival | Refusal | None = None
+    try:
+        provider = await ports.identity_providers.find_provider(ticket.company_id)
+        if provider is None:
+            return Refusal.NO_PROVIDER
+        identity = await ports.single_sign_on.identity(
+            provider, _request(ticket, redirect_uri), code=code, issuer=issuer
+        )
+        outcome = await _admit(ports, provider, identity, policy)
+    finally:
+        if not isinstance(outcome, Arrival):
+            await ports.quota.hit(client_subject(subject), LOGIN_ADDRESS_POLICY)
+    return outcome
+
+
+async def _admit(
+    ports: PortalPorts, provider: IdentityProvider, identity: Identity, policy: SessionPolicy
+) -> Arrival | Refusal:
+    token = spell_token(ports.entropy.take(TOKEN_BYTES))
+    async with ports.store.transaction(provider.company_id) as transaction:
+        company = await transaction.company()
+        address = told_address(identity, provider, company)
+        if isinstance(address, Refusal):
+            return address
+        people = await transaction.matching_employees(external_ids=[], email_keys=[address.key])
+        person = next((one for one in people if one.is_active), None)
+        refusal = entry(person, company)
+        if person is None or refusal is not None:
+            return refusal or Refusal.UNKNOWN
+        now = ports.clock.now()
+        if person.first_login_at is None:
+            inside = let_in_first(person, now=now)
+            await transaction.apply(changes=[EmployeeChange(before=person, after=inside)])
+            await transaction.forget_passwords([person.id])
+        await transaction.purge_sessions(at=now, at_most=_PURGED_AT_ONCE)
+        session = begin_session(digest_token(token), person.id, policy=policy, now=now, is_sso=True)
+        await transaction.save_session(session)
+    member = Membership(company_id=provider.company_id, employee_id=person.id)
+    return Arrival(token=token, member=member)
+
+
+async def _refuse_after_failures(ports: PortalPorts, subject: str) -> None:
+    use = await ports.quota.peek(client_subject(subject), LOGIN_ADDRESS_POLICY)
+    failures = decide(LOGIN_ADDRESS_POLICY, use)
+    if failures.remaining == 0:
+        raise failures.refusal()
+
+
+def _request(ticket: Ticket, redirect_uri: str, *, email: str | None = None) -> SignInRequest:
+    return SignInRequest(
+        redirect_uri=redirect_uri,
+        state=ticket.state,
+        nonce=ticket.nonce,
+        code_verifier=ticket.code_verifier,
+        email=email,
+    )
+
+
+def _parsed(email: str) -> EmailAddress | None:
+    try:
+        return parse_email(email)
+    except InvalidEmail:
+        return None
