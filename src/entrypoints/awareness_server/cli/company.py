@@ -14,6 +14,7 @@ from awareness_server.cli.output import AsJson, JsonValue, moment, say, shown_mo
 from awareness_server.exit_codes import CommandFailed, ExitCode
 
 app = App(name="company", help="Create, change and list companies.")
+app.command("awareness_server.cli.company_sso:app", name="sso", help="Connect a company's identity provider.")
 
 
 @app.command

@@ -16,7 +16,7 @@ import attrs
 from awareness_server.exit_codes import CommandFailed
 
 if TYPE_CHECKING:
-    from awareness_core.ports import Ports
+    from awareness_core.ports import PortalPorts, Ports
     from awareness_core.tenants import Company
     from awareness_server.setting_sources import Configuration
     from awareness_server.settings import Settings
@@ -62,7 +62,7 @@ def current_settings(**flags: object) -> Settings:
 
 
 @asynccontextmanager
-async def open_ports(settings: Settings | None = None) -> AsyncIterator[Ports]:
+async def open_ports(settings: Settings | None = None) -> AsyncIterator[PortalPorts]:
     """The ports of this run, on a database that answers and is migrated; closed when the block ends.
 
     Raises `CommandFailed` when the database is not there or not migrated, `SettingsInvalid` for bad settings.
