@@ -21,8 +21,10 @@ from awareness_core.tenants import Company
 from awareness_core.use_cases.companies import change_company
 from awareness_core.use_cases.identity_providers import set_identity_provider
 from awareness_oidc import Limits
+from awareness_web.metrics import LoginOutcome
 from tests.contracts.gophish_server import Reply, bytes_of, dripping, endless, raw, silence
 from tests.contracts.storages import memory_storage, storage_of
+from tests.http.test_operating import sample
 from tests.portal.browser import Browser, Page
 from tests.portal.oidc_provider import CLIENT, SECRET, FakeProvider, fake_provider
 from tests.portal.site import GOOD, Site, new_site
@@ -524,6 +526,7 @@ async def test_rubbish_is_refused(joined: Joined, query: bytes, cookie: str | No
         {"claims": {"iss": "https://elsewhere.example"}},
         {"claims": {"iss": None}},
         {"claims": {"aud": "another client"}},
+        {"claims": {"aud": "another client", "azp": CLIENT}},
         {"claims": {"aud": []}},
         {"claims": {"aud": None}},
         {"claims": {"aud": [CLIENT, "another"]}},
@@ -552,6 +555,38 @@ async def test_a_token_that_proves_nothing_lets_nobody_in(joined: Joined, wrong:
         setattr(joined.provider, name, value)
 
     assert (503, "token") == await joined.reason()
+
+
+@pytest.mark.parametrize("alg", ["none", "HS256"])
+@pytest.mark.parametrize("kid", ["key 0", None])
+async def test_a_token_that_nobody_signed_is_told_from_one_with_a_wrong_signature(
+    joined: Joined, alg: str, kid: str | None
+) -> None:
+    joined.provider.alg, joined.provider.kid = alg, kid
+    with structlog.testing.capture_logs() as lines:
+        await joined.log_in()
+
+    (line,) = (line for line in lines if line["event"] == "sso_failed")
+    assert "signed in a way that is not taken" in line["error"]
+    assert 1 == joined.provider.asked.count("/keys")
+
+
+async def test_logins_are_counted_by_how_they_ended(joined: Joined) -> None:
+    await joined.site.hire(GRACE)
+    await joined.log_in()
+    await joined.log_in("nobody@sso.example")
+    await joined.site.browser().get("/login/oidc", query=b"code=x&state=y")
+    joined.provider.replies["/token"] = raw(b"")
+    await joined.log_in()
+    figures = (await joined.site.browser().get("/metrics")).body
+
+    counted = {
+        outcome.value: sample(figures, "awareness_portal_logins_total", outcome=outcome.value)
+        for outcome in LoginOutcome
+    }
+    assert {"company_account": 1.0, "company_refused": 2.0, "company_failed": 1.0} == {
+        name: count for name, count in counted.items() if count
+    }
 
 
 async def test_a_token_signed_with_another_key_lets_nobody_in(joined: Joined) -> None:

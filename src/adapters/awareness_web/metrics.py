@@ -19,7 +19,7 @@ _ANY_OTHER: Final = "other"
 class LoginOutcome(enum.Enum):
     """How an attempt to log in ended. `TEMPORARY_PASSWORD`, `OWN_PASSWORD` and `COMPANY_ACCOUNT` let in.
 
-    `COMPANY_REFUSED` are those of whom a provider was asked in vain, `COMPANY_FAILED` those whom none could be asked of.
+    `COMPANY_REFUSED` came from a provider and were not let in, `COMPANY_FAILED` met one that could not be used.
     """
 
     TEMPORARY_PASSWORD = "temporary_password"  # noqa: S105 (a label)

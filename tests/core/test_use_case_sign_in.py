@@ -1,0 +1,158 @@
+"""What may happen on the way to a provider and back, with a provider in memory that vouches for whom it is told to."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+
+from awareness_core.errors import ProviderUnavailable, RateLimitExceeded, ValidationFailed
+from awareness_core.identity_providers import Identity, IdentityProvider, Refusal
+from awareness_core.records import RawEmployee, check_record
+from awareness_core.sessions import SessionPolicy, digest_token
+from awareness_core.tenants import Company
+from awareness_core.use_cases.choose_password import choose_password
+from awareness_core.use_cases.companies import change_company, create_company
+from awareness_core.use_cases.identity_providers import set_identity_provider
+from awareness_core.use_cases.invite import invite
+from awareness_core.use_cases.provision import provision
+from awareness_core.use_cases.sign_in import Arrival, arrive, find_provider_for, set_out
+from awareness_core.use_cases.visit import find_visit
+from awareness_memory import ManualClock, MemoryPorts, memory_ports
+from tests.contracts.storages import NOW
+
+pytestmark = pytest.mark.anyio
+
+GRACE = "grace@acme.example"
+POLICY = SessionPolicy()
+RETURN = "https://portal.example/login/oidc"
+
+
+@attrs.frozen(kw_only=True)
+class _World:
+    ports: MemoryPorts
+    acme: Company
+    globex: Company
+
+    async def connect(self, company: Company, issuer: str = "https://login.acme.example") -> IdentityProvider:
+        return await set_identity_provider(
+            self.ports, company.id, issuer=issuer, client_id="portal", client_secret_file="/run/secrets/oidc"
+        )
+
+    async def hire(self, email: str, company: Company) -> None:
+        record = check_record(RawEmployee(email=email, last_name="x", first_name="x"))
+        await provision(self.ports, company.id, [record])
+
+    async def arrive(self, *, code: str = "1", told: str = GRACE, remove: bool = False) -> Arrival | Refusal:
+        provider = await find_provider_for(self.ports, GRACE)
+        assert provider is not None
+        departure = await set_out(self.ports, provider, email=GRACE, redirect_uri=RETURN, subject="here")
+        self.ports.single_sign_on.identities[provider.issuer, "1"] = Identity(email=told)
+        if remove:
+            await self.ports.identity_providers.remove_provider(provider.company_id)
+        return await arrive(
+            self.ports,
+            departure.ticket,
+            code=code,
+            issuer=None,
+            redirect_uri=RETURN,
+            subject="here",
+            policy=POLICY,
+        )
+
+
+@pytest.fixture
+async def world() -> _World:
+    ports = memory_ports(clock=ManualClock(NOW))
+    acme = await create_company(ports, name="Acme", sso_domains=["acme.example"])
+    globex = await create_company(ports, name="Globex", sso_domains=["acme.example", "globex.example"])
+    return _World(ports=ports, acme=acme, globex=globex)
+
+
+async def test_of_companies_that_share_a_domain_the_one_that_holds_the_address_decides_else_the_first(
+    world: _World,
+) -> None:
+    first, second = await world.connect(world.acme), await world.connect(world.globex)
+    await world.hire("hans@acme.example", world.globex)
+    found = [
+        await find_provider_for(world.ports, email)
+        for email in (GRACE, "HANS@acme.example", "x@globex.example", "x@elsewhere.example", "", "x")
+    ]
+
+    assert [first, second, second, None, None, None] == found
+
+
+async def test_a_first_login_ends_the_passwords_that_were_mailed_before_the_domain_was_sso(
+    world: _World,
+) -> None:
+    acme = await change_company(world.ports, world.acme, sso_domains=[])
+    await world.hire(GRACE, acme)
+    await invite(world.ports, acme.id)
+    await change_company(world.ports, acme, sso_domains=["acme.example"])
+    await world.connect(acme)
+    arrival = await world.arrive()
+
+    assert isinstance(arrival, Arrival)
+    async with world.ports.store.reading(acme.id) as reading:
+        (person,) = await reading.employees_by_id([arrival.member.employee_id])
+        mailed = await reading.temporary_passwords(person.id)
+    assert ([], NOW, False, None) == (
+        list(mailed),
+        person.first_login_at,
+        person.has_password,
+        person.invitation.live_until,
+    )
+
+
+async def test_a_session_that_began_there_chooses_no_password(world: _World) -> None:
+    await world.connect(world.acme)
+    await world.hire(GRACE, world.acme)
+    arrival = await world.arrive()
+    assert isinstance(arrival, Arrival)
+    digest = digest_token(arrival.token)
+    chosen = await choose_password(
+        world.ports, arrival.member, digest, password="sept chevaux sous la pluie", policy=POLICY
+    )
+
+    assert chosen is None
+    visit = await find_visit(world.ports, arrival.token, policy=POLICY)
+    assert visit is not None
+    assert not visit.person.has_password
+
+
+async def test_a_provider_that_was_removed_meanwhile_is_not_asked(world: _World) -> None:
+    await world.connect(world.acme)
+    await world.hire(GRACE, world.acme)
+
+    assert Refusal.NO_PROVIDER is await world.arrive(remove=True)
+
+
+async def test_whatever_fails_counts_and_sixty_are_enough(world: _World) -> None:
+    await world.connect(world.acme)
+    for _ in range(30):
+        assert Refusal.UNKNOWN is await world.arrive()
+        with pytest.raises(ProviderUnavailable):
+            await world.arrive(code="another")
+
+    with pytest.raises(RateLimitExceeded):
+        await world.arrive()
+
+
+async def test_the_token_and_the_ticket_are_in_no_repr(world: _World) -> None:
+    await world.connect(world.acme)
+    await world.hire(GRACE, world.acme)
+    provider = await find_provider_for(world.ports, GRACE)
+    assert provider is not None
+    departure = await set_out(world.ports, provider, email=GRACE, redirect_uri=RETURN, subject="here")
+    arrival = await world.arrive()
+
+    assert isinstance(arrival, Arrival)
+    assert departure.ticket.token not in repr(departure)
+    assert departure.ticket.state not in repr(departure)
+    assert arrival.token not in repr(arrival)
+
+
+async def test_a_provider_that_cannot_be_is_not_stored(world: _World) -> None:
+    with pytest.raises(ValidationFailed):
+        await world.connect(world.acme, "http://login.acme.example")
+
+    assert not await world.ports.identity_providers.is_any_provider()
