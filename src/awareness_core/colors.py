@@ -7,6 +7,8 @@ import re
 _WRITTEN = re.compile(r"#?([0-9a-f]{6}|[0-9a-f]{3})", re.ASCII)
 WHITE, BLACK = "#ffffff", "#000000"
 
+_LEAST_SEEN = 3
+
 
 class InvalidColor(ValueError):
     """The text is no colour. The message says what would be right."""
@@ -26,6 +28,11 @@ def parse_color(text: str) -> str:
 def readable_on(color: str) -> str:
     """White or black, whichever stands out more on `color` (WCAG 2.2, contrast ratio): 4.5 or better, always."""
     return max(WHITE, BLACK, key=lambda text: contrast(text, color))
+
+
+def stands_out(color: str, ground: str) -> bool:
+    """Whether a surface of `color` is seen on `ground` without a border (WCAG 2.2 §1.4.11): 3 or better."""
+    return contrast(color, ground) >= _LEAST_SEEN
 
 
 def contrast(one: str, other: str) -> float:

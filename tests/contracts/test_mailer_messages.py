@@ -274,6 +274,13 @@ def test_the_company_is_known_by_its_colour_and_the_button_can_be_read(color: st
     assert f"color:{on_it};text-decoration:none" in colored
 
 
+@pytest.mark.parametrize(
+    ("color", "edge"), [("#ffff00", "#75808d"), ("#ffffff", "#75808d"), ("#101010", "#101010")]
+)
+def test_a_button_in_the_colour_of_the_page_is_seen_by_its_edge(color: str, edge: str) -> None:
+    assert f"border:1px solid {edge};" in _html(attrs.evolve(LETTER, company_color=color))
+
+
 def _html(letter: InvitationLetter) -> str:
     body = _read(letter).get_body(("html",))
     assert body is not None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from awareness_core.colors import BLACK, WHITE, InvalidColor, contrast, parse_color, readable_on
+from awareness_core.colors import BLACK, WHITE, InvalidColor, contrast, parse_color, readable_on, stands_out
 
 colors = st.integers(0, 0xFFFFFF).map(lambda number: f"#{number:06x}")
 
@@ -33,6 +33,15 @@ def test_what_is_no_colour_is_refused(text: str) -> None:
 def test_what_stands_on_a_colour_can_be_read(color: str) -> None:
     # WCAG 2.2, success criterion 1.4.3.
     assert contrast(readable_on(color), color) >= 4.5
+
+
+def test_a_surface_stands_out_from_three_to_one_on() -> None:
+    assert [True, True, False] == [stands_out(color, WHITE) for color in ("#1a5a9c", "#949494", "#959595")]
+
+
+@given(color=colors)
+def test_whatever_does_not_stand_out_on_white_does_on_black(color: str) -> None:
+    assert stands_out(color, WHITE) or stands_out(color, BLACK)
 
 
 def test_contrast_is_that_of_the_standard() -> None:

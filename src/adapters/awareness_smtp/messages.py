@@ -12,7 +12,7 @@ from functools import cache
 import attrs
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from awareness_core.colors import readable_on
+from awareness_core.colors import WHITE, readable_on, stands_out
 from awareness_core.emails import parse_email
 from awareness_core.ports import InvitationLetter
 from awareness_core.tenants import Language
@@ -22,6 +22,8 @@ from awareness_smtp.mime import mailbox, two_alternatives, unstructured
 from awareness_smtp.plain_text import one_line
 
 _COLOR = "#1a5a9c"
+_EDGE = "#75808d"
+"""Of a button whose colour is nearly that of the page; seen on white and on the dark page alike."""
 
 
 @attrs.frozen(kw_only=True)
@@ -83,6 +85,7 @@ class InvitationMessages:
             "login_url": self._login_url,
             "color": color,
             "on_color": readable_on(color),
+            "edge": color if stands_out(color, WHITE) else _EDGE,
             "has_color": letter.company_color is not None,
             "valid_until": spell_moment(letter.expires_at, letter.language),
         }
