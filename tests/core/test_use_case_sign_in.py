@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import attrs
 import pytest
 
@@ -62,8 +64,11 @@ class _World:
 
 @pytest.fixture
 async def world() -> _World:
-    ports = memory_ports(clock=ManualClock(NOW))
+    clock = ManualClock(NOW - timedelta(seconds=1))
+    ports = memory_ports(clock=clock)
     acme = await create_company(ports, name="Acme", sso_domains=["acme.example"])
+    # Of two ids that are made in one millisecond either may come first.
+    clock.set(NOW)
     globex = await create_company(ports, name="Globex", sso_domains=["acme.example", "globex.example"])
     return _World(ports=ports, acme=acme, globex=globex)
 
