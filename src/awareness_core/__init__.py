@@ -19,6 +19,7 @@ from awareness_core.errors import (
     InsufficientScope,
     MassDeactivationBlocked,
     NotFound,
+    ProviderUnavailable,
     RateLimitExceeded,
     SignatureInvalid,
     SourceUnavailable,
@@ -26,6 +27,8 @@ from awareness_core.errors import (
     StoreUnavailable,
     ValidationFailed,
 )
+from awareness_core.identity_ports import SignInRequest
+from awareness_core.identity_providers import Identity, IdentityProvider, SignInRefusal
 from awareness_core.invitations import InvitationReport, InvitationResult, InvitationStatus, Reason
 from awareness_core.kpis import Funnel, MachineSteps, Rate, Response, Step, rate, tally
 from awareness_core.outcomes import Outcome, OwnOutcome
@@ -41,6 +44,7 @@ from awareness_core.results_intake import ImportOutcome, LineFailure, ResultsPay
 from awareness_core.results_plan import ImportSummary
 from awareness_core.sectors import Sector, SectorReference
 from awareness_core.sessions import Membership, Session, SessionDigest, SessionPolicy
+from awareness_core.sign_ins import Ticket, is_own_ticket, read_ticket, spell_ticket
 from awareness_core.sources import Source, SourceId, SourceKind, SourceState, is_due
 from awareness_core.sync_plan import SyncError, SyncItem, SyncSummary, SyncWarning
 from awareness_core.tenants import Company, CompanyId, Language
@@ -57,6 +61,7 @@ from awareness_core.use_cases.companies import change_company, create_company
 from awareness_core.use_cases.deactivate import deactivate
 from awareness_core.use_cases.deliver_pending import PendingDelivered, deliver_pending
 from awareness_core.use_cases.erase import erase
+from awareness_core.use_cases.identity_providers import set_identity_provider
 from awareness_core.use_cases.import_results import import_results
 from awareness_core.use_cases.invite import invite, preview_invitations
 from awareness_core.use_cases.issue_api_key import IssuedKey, issue_api_key
@@ -78,6 +83,7 @@ from awareness_core.use_cases.read_campaigns import (
 from awareness_core.use_cases.read_employees import EmployeeView, get_employee, list_employees
 from awareness_core.use_cases.receive_notice import NoticeOutcome, receive_notice
 from awareness_core.use_cases.record_first_login import record_first_login
+from awareness_core.use_cases.sign_in import Arrival, Departure, arrive, find_provider_for, set_out
 from awareness_core.use_cases.sync_source import LeftOut, SyncedSource, SyncProgress, sync_source
 from awareness_core.use_cases.verdict_rules import (
     Reclassified,
@@ -98,6 +104,7 @@ __all__ = [
     "AnsweredBefore",
     "ApiKey",
     "ApiKeyInvalid",
+    "Arrival",
     "AwarenessError",
     "Caller",
     "Campaign",
@@ -109,6 +116,7 @@ __all__ = [
     "Company",
     "CompanyId",
     "Conflict",
+    "Departure",
     "Difficulty",
     "EmailAddress",
     "Employee",
@@ -120,6 +128,8 @@ __all__ = [
     "Fault",
     "Funnel",
     "IdempotencyKeyReused",
+    "Identity",
+    "IdentityProvider",
     "ImportOutcome",
     "ImportSummary",
     "InsufficientScope",
@@ -149,6 +159,7 @@ __all__ = [
     "Ports",
     "Presence",
     "Progress",
+    "ProviderUnavailable",
     "QuotaDecision",
     "QuotaPolicy",
     "Rate",
@@ -170,6 +181,8 @@ __all__ = [
     "Session",
     "SessionDigest",
     "SessionPolicy",
+    "SignInRefusal",
+    "SignInRequest",
     "SignatureInvalid",
     "Source",
     "SourceId",
@@ -187,6 +200,7 @@ __all__ = [
     "SyncSummary",
     "SyncWarning",
     "SyncedSource",
+    "Ticket",
     "Timeline",
     "ValidationFailed",
     "VerdictRules",
@@ -195,6 +209,7 @@ __all__ = [
     "access",
     "add_source",
     "all_recipients",
+    "arrive",
     "authorise",
     "change_company",
     "change_verdict_rules",
@@ -207,6 +222,7 @@ __all__ = [
     "deactivate",
     "deliver_pending",
     "erase",
+    "find_provider_for",
     "find_visit",
     "get_campaign",
     "get_campaign_history",
@@ -215,6 +231,7 @@ __all__ = [
     "invite",
     "is_due",
     "is_own_password",
+    "is_own_ticket",
     "issue_api_key",
     "kept_answer",
     "list_campaigns",
@@ -230,12 +247,16 @@ __all__ = [
     "purge_archived",
     "rate",
     "read_own_outcomes",
+    "read_ticket",
     "read_verdict_rules",
     "receive_notice",
     "reclassify_campaigns",
     "record_first_login",
     "renew_webhook_secret",
     "reset_verdict_rules",
+    "set_identity_provider",
+    "set_out",
+    "spell_ticket",
     "sync_source",
     "tally",
     "timeline_of",

@@ -36,7 +36,7 @@ _ISSUERS_FOR_EVERYBODY = frozenset({"https://accounts.google.com"})
 """Issuers that whoever likes has an account with, under an address of any domain: the address alone proves little."""
 
 
-class Refusal(enum.Enum):
+class SignInRefusal(enum.Enum):
     """Why somebody whom a provider sent was not let in. For the log; the person is told one thing only."""
 
     NO_PROVIDER = "no_provider"
@@ -117,22 +117,24 @@ def is_safe_url(url: str) -> bool:
     return is_here or found["scheme"].lower() == "https"
 
 
-def told_address(identity: Identity, provider: IdentityProvider, company: Company) -> EmailAddress | Refusal:
+def told_address(
+    identity: Identity, provider: IdentityProvider, company: Company
+) -> EmailAddress | SignInRefusal:
     """The address by which the person of this identity is found, or why there is none that can be believed."""
     if identity.email_verified is False:
-        return Refusal.UNVERIFIED
+        return SignInRefusal.UNVERIFIED
     if provider.issuer in _ISSUERS_FOR_EVERYBODY and (
         identity.hosted_domain is None or identity.hosted_domain.lower() not in company.sso_domains
     ):
-        return Refusal.FOREIGN_ACCOUNT
+        return SignInRefusal.FOREIGN_ACCOUNT
     try:
         return parse_email(identity.email or "")
     except InvalidEmail:
-        return Refusal.NO_ADDRESS
+        return SignInRefusal.NO_ADDRESS
 
 
-def entry(person: Employee | None, company: Company) -> Refusal | None:
+def entry(person: Employee | None, company: Company) -> SignInRefusal | None:
     """Why this holder of the address, of that company, may not come in through its provider; None when they may."""
     if person is None or not person.is_active:
-        return Refusal.UNKNOWN
-    return None if access(person, company) is Access.SSO else Refusal.NOT_SSO
+        return SignInRefusal.UNKNOWN
+    return None if access(person, company) is Access.SSO else SignInRefusal.NOT_SSO

@@ -72,7 +72,7 @@ def read_ticket(text: str) -> Ticket | None:
     return Ticket(token=token, company_id=CompanyId(company_id), issued_at=issued_at)
 
 
-def is_own(ticket: Ticket, state: str, *, now: datetime) -> bool:
+def is_own_ticket(ticket: Ticket, state: str, *, now: datetime) -> bool:
     """Whether who comes back with `state` set out with this ticket, and not too long ago. Constant time."""
     is_same = hmac.compare_digest(state.encode("utf-8", "surrogatepass"), ticket.state.encode())
     return is_same and timedelta(0) <= now - ticket.issued_at < ERRAND

@@ -13,7 +13,7 @@ from awareness_core.errors import ValidationFailed
 from awareness_core.identity_providers import (
     Identity,
     IdentityProvider,
-    Refusal,
+    SignInRefusal,
     check_identity_provider,
     entry,
     is_safe_url,
@@ -114,8 +114,8 @@ def test_whatever_a_provider_says_is_an_address_or_a_refusal(
             Identity(email=email, email_verified=verified, hosted_domain=hosted), provider, ACME
         )
 
-        assert isinstance(told, EmailAddress | Refusal)
-        assert verified is not False or told is Refusal.UNVERIFIED
+        assert isinstance(told, EmailAddress | SignInRefusal)
+        assert verified is not False or told is SignInRefusal.UNVERIFIED
         assert not isinstance(told, EmailAddress) or told == parse_email(email)
 
 
@@ -124,17 +124,17 @@ def test_whatever_a_provider_says_is_an_address_or_a_refusal(
     [
         (Identity(email="Grace@SSO.example"), GRACE.email.key),
         (Identity(email="grace@sso.example", email_verified=True), GRACE.email.key),
-        (Identity(email="grace@sso.example", email_verified=False), Refusal.UNVERIFIED),
-        (Identity(email=None), Refusal.NO_ADDRESS),
-        (Identity(email="grace"), Refusal.NO_ADDRESS),
+        (Identity(email="grace@sso.example", email_verified=False), SignInRefusal.UNVERIFIED),
+        (Identity(email=None), SignInRefusal.NO_ADDRESS),
+        (Identity(email="grace"), SignInRefusal.NO_ADDRESS),
     ],
 )
 def test_an_address_is_believed_unless_it_is_said_to_be_unverified(
-    identity: Identity, told: str | Refusal
+    identity: Identity, told: str | SignInRefusal
 ) -> None:
     found = told_address(identity, PROVIDER, ACME)
 
-    assert told == (found if isinstance(found, Refusal) else found.key)
+    assert told == (found if isinstance(found, SignInRefusal) else found.key)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,13 @@ def test_only_somebody_active_whose_domain_is_sso_comes_in() -> None:
         entry(person(2), ACME),
     ]
 
-    assert [None, Refusal.UNKNOWN, Refusal.UNKNOWN, Refusal.NOT_SSO, Refusal.NOT_SSO] == entries
+    assert [
+        None,
+        SignInRefusal.UNKNOWN,
+        SignInRefusal.UNKNOWN,
+        SignInRefusal.NOT_SSO,
+        SignInRefusal.NOT_SSO,
+    ] == entries
 
 
 def test_the_first_time_is_noted_once_and_makes_no_password() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from awareness_core.sessions import TOKEN_BYTES, spell_token
-from awareness_core.sign_ins import ERRAND, Ticket, is_own, read_ticket, spell_ticket
+from awareness_core.sign_ins import ERRAND, Ticket, is_own_ticket, read_ticket, spell_ticket
 from awareness_core.tenants import CompanyId
 from tests.contracts.storages import NOW
 
@@ -59,6 +59,6 @@ def test_what_a_provider_is_given_tells_nothing_of_the_ticket_or_of_each_other(o
 def test_one_is_back_within_ten_minutes_with_the_state_that_one_set_out_with(
     after: timedelta, *, is_in_time: bool
 ) -> None:
-    assert is_in_time == is_own(TICKET, TICKET.state, now=NOW + after)
+    assert is_in_time == is_own_ticket(TICKET, TICKET.state, now=NOW + after)
     for state in ("", TICKET.nonce, TICKET.state + "x", "é\ud800"):
-        assert not is_own(TICKET, state, now=NOW + after)
+        assert not is_own_ticket(TICKET, state, now=NOW + after)

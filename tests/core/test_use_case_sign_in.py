@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from awareness_core.errors import ProviderUnavailable, RateLimitExceeded, ValidationFailed
-from awareness_core.identity_providers import Identity, IdentityProvider, Refusal
+from awareness_core.identity_providers import Identity, IdentityProvider, SignInRefusal
 from awareness_core.records import RawEmployee, check_record
 from awareness_core.sessions import SessionPolicy, digest_token
 from awareness_core.tenants import Company
@@ -44,7 +44,9 @@ class _World:
         record = check_record(RawEmployee(email=email, last_name="x", first_name="x"))
         await provision(self.ports, company.id, [record])
 
-    async def arrive(self, *, code: str = "1", told: str = GRACE, remove: bool = False) -> Arrival | Refusal:
+    async def arrive(
+        self, *, code: str = "1", told: str = GRACE, remove: bool = False
+    ) -> Arrival | SignInRefusal:
         provider = await find_provider_for(self.ports, GRACE)
         assert provider is not None
         departure = await set_out(self.ports, provider, email=GRACE, redirect_uri=RETURN, subject="here")
@@ -128,13 +130,13 @@ async def test_a_provider_that_was_removed_meanwhile_is_not_asked(world: _World)
     await world.connect(world.acme)
     await world.hire(GRACE, world.acme)
 
-    assert Refusal.NO_PROVIDER is await world.arrive(remove=True)
+    assert SignInRefusal.NO_PROVIDER is await world.arrive(remove=True)
 
 
 async def test_whatever_fails_counts_and_sixty_are_enough(world: _World) -> None:
     await world.connect(world.acme)
     for _ in range(30):
-        assert Refusal.UNKNOWN is await world.arrive()
+        assert SignInRefusal.UNKNOWN is await world.arrive()
         with pytest.raises(ProviderUnavailable):
             await world.arrive(code="another")
 

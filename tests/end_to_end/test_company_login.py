@@ -150,6 +150,28 @@ def test_what_cannot_work_is_told_before_anything_is_stored(
     assert (1, 0) == (stored, unchecked)
 
 
+def test_doctor_looks_at_each_provider(acme: Installation, provider: FakeProvider) -> None:
+    def found(**env: str) -> list[tuple[str, str]]:
+        checks = acme.run("doctor", "--json", env=env).json["checks"]
+        return [(check["state"], check["detail"]) for check in checks if check["name"] == "sso"]
+
+    company, _ = acme.company_with_key("read:employees")
+    before = found()
+    assert 0 == acme.run("company", "sso", "set", *options(provider)).code
+    without_domain = found()
+    acme.must("company", "set", company, "--sso-domain", "example.com")
+    well = found()
+    without_portal = found(AWARENESS_PORTAL="false")
+    provider.replies[DESCRIPTION] = raw(bytes_of(200, b"<html>Log in</html>"))
+    strange = found()
+
+    assert [] == before
+    assert [("warn", True)] == [(state, "no SSO domain" in detail) for state, detail in without_domain]
+    assert [("ok", f"'Example': {provider.issuer} describes itself as it must")] == well
+    assert [("warn", True)] == [(state, "can come back" in detail) for state, detail in without_portal]
+    assert [("warn", True)] == [(state, "it is a web page" in detail) for state, detail in strange]
+
+
 def test_without_an_address_of_ones_own_nothing_is_set(tmp_path: Path, provider: FakeProvider) -> None:
     installation = Installation(tmp_path)
     installation.must("migrate")

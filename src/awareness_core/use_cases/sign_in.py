@@ -11,7 +11,7 @@ import attrs
 from awareness_core.emails import EmailAddress, InvalidEmail, parse_email
 from awareness_core.employees import EmployeeChange, let_in_first
 from awareness_core.identity_ports import SignInRequest
-from awareness_core.identity_providers import Identity, IdentityProvider, Refusal, entry, told_address
+from awareness_core.identity_providers import Identity, IdentityProvider, SignInRefusal, entry, told_address
 from awareness_core.ports import PortalPorts
 from awareness_core.quota import LOGIN_ADDRESS_POLICY, decide
 from awareness_core.sessions import (
@@ -88,18 +88,18 @@ async def arrive(
     redirect_uri: str,
     subject: str,
     policy: SessionPolicy,
-) -> Arrival | Refusal:
+) -> Arrival | SignInRefusal:
     """A new session for whoever came back with that ticket and that code, or why there is none.
 
     The first is the first login of that person. Raises `RateLimitExceeded` after too many failures of `subject`,
     `ProviderUnavailable`, which counts as one.
     """
     await _refuse_after_failures(ports, subject)
-    outcome: Arrival | Refusal | None = None
+    outcome: Arrival | SignInRefusal | None = None
     try:
         provider = await ports.identity_providers.find_provider(ticket.company_id)
         if provider is None:
-            return Refusal.NO_PROVIDER
+            return SignInRefusal.NO_PROVIDER
         identity = await ports.single_sign_on.identity(
             provider, _request(ticket, redirect_uri), code=code, issuer=issuer
         )
@@ -112,18 +112,18 @@ async def arrive(
 
 async def _admit(
     ports: PortalPorts, provider: IdentityProvider, identity: Identity, policy: SessionPolicy
-) -> Arrival | Refusal:
+) -> Arrival | SignInRefusal:
     token = spell_token(ports.entropy.take(TOKEN_BYTES))
     async with ports.store.transaction(provider.company_id) as transaction:
         company = await transaction.company()
         address = told_address(identity, provider, company)
-        if isinstance(address, Refusal):
+        if isinstance(address, SignInRefusal):
             return address
         people = await transaction.matching_employees(external_ids=[], email_keys=[address.key])
         person = next((one for one in people if one.is_active), None)
         refusal = entry(person, company)
         if person is None or refusal is not None:
-            return refusal or Refusal.UNKNOWN
+            return refusal or SignInRefusal.UNKNOWN
         now = ports.clock.now()
         if person.first_login_at is None:
             inside = let_in_first(person, now=now)

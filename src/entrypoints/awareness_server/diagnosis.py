@@ -17,6 +17,7 @@ from awareness_server.http_server import claimed_port
 from awareness_server.mail_diagnosis import examine_mail
 from awareness_server.redaction import shown_url
 from awareness_server.settings import Settings
+from awareness_server.sign_on_diagnosis import examine_sign_on
 from awareness_server.wiring import (
     limits_are_shared,
     limits_in_use,
@@ -135,6 +136,7 @@ _CHECKS: tuple[Callable[[Settings], Awaitable[list[Finding]]], ...] = (
     _database,
     _disk,
     examine_mail,
+    examine_sign_on,
     _limits,
     _port,
 )

@@ -15,9 +15,9 @@ from litestar import get, post
 from litestar.handlers import HTTPRouteHandler
 
 from awareness_core.errors import ProviderUnavailable, RateLimitExceeded
-from awareness_core.identity_providers import IdentityProvider, Refusal
+from awareness_core.identity_providers import IdentityProvider, SignInRefusal
 from awareness_core.sign_ins import ERRAND as ERRAND_LIFETIME
-from awareness_core.sign_ins import Ticket, is_own, read_ticket, spell_ticket
+from awareness_core.sign_ins import Ticket, is_own_ticket, read_ticket, spell_ticket
 from awareness_core.tenants import CompanyId
 from awareness_core.use_cases.sign_in import arrive, find_provider_for, set_out
 from awareness_core.use_cases.visit import log_out
@@ -126,7 +126,7 @@ async def _come_back(desk: Desk, request: AnyRequest) -> Answer:
     ticket = read_ticket(read_cookie(request.scope["headers"], ERRAND) or "")
     if desk.return_address is None or ticket is None:
         raise _refused(desk, ErrandOver(), "no_ticket")
-    if not is_own(ticket, told.get("state", ""), now=desk.ports.clock.now()):
+    if not is_own_ticket(ticket, told.get("state", ""), now=desk.ports.clock.now()):
         raise _refused(desk, ErrandOver(), "state", ticket)
     if "code" not in told:
         error = told.get("error", "")
@@ -146,7 +146,7 @@ async def _come_back(desk: Desk, request: AnyRequest) -> Answer:
     except RateLimitExceeded:
         desk.metrics.count_login(LoginOutcome.THROTTLED)
         raise
-    if isinstance(outcome, Refusal):
+    if isinstance(outcome, SignInRefusal):
         raise _refused(desk, NotAdmitted(), outcome.value, ticket)
     desk.metrics.count_login(LoginOutcome.COMPANY_ACCOUNT)
     earlier = session_token(request)
