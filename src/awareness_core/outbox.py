@@ -13,7 +13,7 @@ import attrs
 from awareness_core.employees import EmployeeId
 
 LEASE = timedelta(minutes=5)
-"""So long an attempt may take before it counts as broken off; several times what one takes."""
+"""So long an attempt may take, at least, before it counts as broken off; several times what one takes."""
 
 FIRST_WAIT = timedelta(minutes=1)
 LONGEST_WAIT = timedelta(hours=1)
@@ -43,10 +43,22 @@ def claimed(pending: PendingInvitation, *, holder: str, now: datetime) -> Pendin
     """The same with one more attempt, which `holder` makes now; None when it is too late for another."""
     if now - pending.decided_at > GIVE_UP_AFTER:
         return None
-    return attrs.evolve(pending, attempts=pending.attempts + 1, holder=holder, due_at=now + LEASE)
+    attempts = pending.attempts + 1
+    return attrs.evolve(pending, attempts=attempts, holder=holder, due_at=now + lease(attempts))
+
+
+def lease(attempts: int) -> timedelta:
+    """How long the last of so many attempts may take before it counts as broken off.
+
+    It grows like the wait after a refusal: a process that dies of what it mails would mail it every five minutes.
+    """
+    return max(LEASE, _wait(attempts))
 
 
 def postponed(pending: PendingInvitation, *, now: datetime) -> PendingInvitation:
     """The same after an attempt that failed for now: the wait doubles each time."""
-    wait = min(FIRST_WAIT * 2 ** min(pending.attempts - 1, 10), LONGEST_WAIT)
-    return attrs.evolve(pending, holder=None, due_at=now + wait)
+    return attrs.evolve(pending, holder=None, due_at=now + _wait(pending.attempts))
+
+
+def _wait(attempts: int) -> timedelta:
+    return min(FIRST_WAIT * (1 << min(attempts - 1, 10)), LONGEST_WAIT)

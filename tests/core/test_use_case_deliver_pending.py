@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 import attrs
 import pytest
@@ -21,6 +23,7 @@ from awareness_core.outbox import (
     PendingInvitation,
     claimed,
     decided,
+    lease,
     postponed,
 )
 from awareness_core.passwords import opens
@@ -215,6 +218,25 @@ def test_a_second_crash_repeats_no_more_than_was_under_way() -> None:
     assert AT_ONCE == 20
 
 
+def test_whoever_dies_of_each_mail_does_not_flood_anybody() -> None:
+    async def story() -> list[datetime]:
+        world = await settled_world([PERSON])
+        mailer = DyingMailer(1)
+        with pytest.raises(Killed):
+            await invite(attrs.evolve(world, mailer=mailer), OURS)
+        while found := await pending_of(world):
+            world.clock.set(found[0].due_at)
+            with contextlib.suppress(Killed):
+                await deliver_pending(attrs.evolve(world, mailer=mailer), OURS)
+        return [letter.created_at for letter in mailer.letters]
+
+    times = run(story())
+
+    waits = [later - earlier for earlier, later in pairwise(times)]
+    assert [5, 5, 5, 8, 16, 32, 60, 60] == [wait // MINUTE for wait in waits[:8]]
+    assert 29 == len(times)
+
+
 def test_whoever_is_invited_anew_in_the_middle_is_left_to_who_does_that() -> None:
     class Meanwhile(MemoryMailer):
         async def send_invitations(self, letters: Sequence[InvitationLetter]) -> Sequence[Delivery]:
@@ -256,6 +278,6 @@ def test_waits_grow_to_an_hour(attempts: int) -> None:
 
     assert min(FIRST_WAIT * 2 ** (attempts - 1), LONGEST_WAIT) == waiting.due_at - NOW
     assert waiting.holder is None
-    assert attrs.evolve(waiting, attempts=attempts + 1, holder="g", due_at=NOW + LEASE) == claimed(
-        waiting, holder="g", now=NOW
-    )
+    taken = claimed(waiting, holder="g", now=NOW)
+    assert attrs.evolve(waiting, attempts=attempts + 1, holder="g", due_at=NOW + lease(attempts + 1)) == taken
+    assert max(LEASE, min(FIRST_WAIT * 2**attempts, LONGEST_WAIT)) == lease(attempts + 1)

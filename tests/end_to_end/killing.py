@@ -123,7 +123,12 @@ class Killing:
         assert self._worker.live()
         assert self._api.url is not None
         reckoning = Reckoning(
-            place=self._place, smtp=smtp, url=self._api.url, headers=self._headers, told=self._told
+            place=self._place,
+            smtp=smtp,
+            url=self._api.url,
+            headers=self._headers,
+            told=self._told,
+            restart=self._restart_the_service,
         )
         figures = reckoning.count()
         kept = list(self._place.remains())
@@ -142,6 +147,12 @@ class Killing:
         """Leave nothing running."""
         self._api.kill()
         self._worker.kill()
+
+    def _restart_the_service(self) -> str:
+        assert self._api.stop() == 0
+        assert self._api.live()
+        assert self._api.url is not None
+        return self._api.url
 
     def _unless_others_fail(self, task: Callable[[], None]) -> None:
         try:

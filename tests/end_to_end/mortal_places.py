@@ -8,18 +8,18 @@ from __future__ import annotations
 import contextlib
 import random
 import sqlite3
+import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
 import attrs
 
-from awareness_core.outbox import LEASE
+from awareness_core.outbox import GIVE_UP_AFTER, LONGEST_WAIT, lease
 from tests.contracts.postgres_database import PlacedDatabase, database_on
 from tests.contracts.postgres_server import DURABLE, PostgresServer, dump
 from tests.end_to_end.installed import Installation
-
-MILLISECOND = 0.001
 
 
 class DatabaseAway(Exception):
@@ -43,10 +43,21 @@ class MortalPlace(Protocol):
 
 
 def let_leases_run_out(place: MortalPlace, *, taken_before: float) -> None:
-    """As when five minutes have passed for whoever began to mail before that moment, and died."""
-    until = taken_before / MILLISECOND + LEASE.total_seconds() / MILLISECOND
+    """As when their leases have passed, for whoever began to mail before that moment and died.
+
+    Those that were taken longest ago stay first.
+    """
+    leases = " ".join(f"WHEN {attempts} THEN {_milliseconds(lease(attempts))}" for attempts in range(1, 10))
+    taken_at = f"due_at - CASE attempts {leases} ELSE {_milliseconds(LONGEST_WAIT)} END"
     with contextlib.suppress(DatabaseAway):
-        place.ask(f"UPDATE pending_invitations SET due_at = 0 WHERE holder IS NULL OR due_at < {until:.0f}")
+        place.ask(
+            f"UPDATE pending_invitations SET due_at = {taken_at} - {_milliseconds(GIVE_UP_AFTER)} "
+            f"WHERE due_at > {time.time() * 1000:.0f} AND (holder IS NULL OR {taken_at} < {taken_before * 1000:.0f})"
+        )
+
+
+def _milliseconds(span: timedelta) -> int:
+    return span // timedelta(milliseconds=1)
 
 
 @attrs.frozen(kw_only=True)
