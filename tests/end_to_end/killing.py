@@ -58,7 +58,7 @@ def run(plan: Plan, folder: Path) -> Figures:
     """Invite everybody while all are killed, let others finish what the dead had begun, and count."""
     print(plan, flush=True)
     began = time.monotonic()
-    with smtp_server_beside(SmtpScript(delay_s=0.01, answer_delay_s=0.01)) as smtp:
+    with smtp_server_beside(SmtpScript(delay_s=0.1, answer_delay_s=0.03)) as smtp:
         settings = {
             "smtp_url": f"smtp://127.0.0.1:{smtp.port}",
             "mail_from": "awareness@example.com",

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize(("store", "restarts"), [("sqlite", 0), ("postgres", 3)])
 def test_nobody_invited_is_lost_whoever_is_killed(store: str, restarts: int, tmp_path: Path) -> None:
-    plan = Plan(store=store, people=60, kills=12, restarts=restarts, seed=7)
+    plan = Plan(store=store, people=60, kills=16, restarts=restarts, seed=7)
     figures = run(plan, tmp_path)
     print(figures)
 
