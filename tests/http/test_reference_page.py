@@ -16,8 +16,12 @@ ROOT: Final = Path(__file__).parents[2]
 PAGE: Final = (ROOT / "docs" / "reference" / "http-api.md").read_text(encoding="utf-8")
 SOURCES: Final = [
     *(ROOT / "src" / "adapters" / "awareness_http").rglob("*.py"),
-    # What a source is, only commands say.
-    *(path for path in (ROOT / "src" / "awareness_core").glob("*.py") if path.stem != "sources"),
+    # What a source or a provider is, only commands say.
+    *(
+        path
+        for path in (ROOT / "src" / "awareness_core").glob("*.py")
+        if path.stem not in {"sources", "identity_providers"}
+    ),
 ]
 WORDS: Final = set(
     re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", PAGE, flags=re.MULTILINE | re.DOTALL))
