@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 import ipaddress
 import re
+from collections.abc import Sequence
 from datetime import datetime
 
 import attrs
@@ -115,6 +116,15 @@ def is_safe_url(url: str) -> bool:
     else:
         is_here = found["host"].lower() in _HERE
     return is_here or found["scheme"].lower() == "https"
+
+
+def provider_of(of_domain: Sequence[IdentityProvider], holder: CompanyId | None) -> IdentityProvider | None:
+    """Which of the providers of an address's domain its person logs in with; `holder` is whose person has the address.
+
+    Where nobody has it, it is the first, as if it were that company's: who asks cannot tell (Choice: decisions/030).
+    """
+    own = (one for one in of_domain if holder is None or one.company_id == holder)
+    return next(own, None)
 
 
 def told_address(

@@ -17,8 +17,10 @@ from awareness_core.identity_providers import (
     check_identity_provider,
     entry,
     is_safe_url,
+    provider_of,
     told_address,
 )
+from awareness_core.tenants import CompanyId
 from tests.contracts.storages import ACME, GLOBEX, LATER, NOW, person
 
 PROVIDER = IdentityProvider(
@@ -30,6 +32,17 @@ PROVIDER = IdentityProvider(
 )
 GOOGLE = attrs.evolve(PROVIDER, issuer="https://accounts.google.com")
 GRACE = person(1, email="grace@sso.example")
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", "c"]), unique=True), st.none() | st.sampled_from(["a", "b", "c", "d"])
+)
+def test_nobody_is_sent_to_the_provider_of_another_company(asked: list[str], holder: str | None) -> None:
+    of_domain = [attrs.evolve(PROVIDER, company_id=CompanyId(name)) for name in asked]
+    found = provider_of(of_domain, None if holder is None else CompanyId(holder))
+
+    expected = next(iter(asked), None) if holder is None else holder if holder in asked else None
+    assert expected == (None if found is None else found.company_id)
 
 
 @pytest.mark.parametrize(

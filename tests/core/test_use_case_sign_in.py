@@ -88,6 +88,19 @@ async def test_of_companies_that_share_a_domain_the_one_that_holds_the_address_d
     assert [first, second, second, None, None, None] == found
 
 
+async def test_people_of_another_company_at_the_domain_are_sent_to_no_provider(world: _World) -> None:
+    third = await create_company(world.ports, name="Initech")
+    provider = await world.connect(world.acme)
+    await world.hire("hans@acme.example", world.globex)
+    await world.hire("ines@acme.example", third)
+    found = [
+        await find_provider_for(world.ports, email)
+        for email in ("hans@acme.example", "INES@acme.example", GRACE)
+    ]
+
+    assert [None, None, provider] == found
+
+
 async def test_a_first_login_ends_the_passwords_that_were_mailed_before_the_domain_was_sso(
     world: _World,
 ) -> None:

@@ -195,6 +195,24 @@ async def test_whether_somebody_is_known_shows_in_nothing_before_they_have_logge
     assert 1 == len({repr(page) for page in pages})
 
 
+async def test_a_mailed_password_opens_the_door_to_people_of_another_company_at_the_domain(
+    everywhere: Joined,
+) -> None:
+    site, browser = everywhere.site, everywhere.site.browser()
+    mailed = await site.invited("alien@sso.example", company=site.globex)
+    refused = await browser.log_in("alien@sso.example", "wrong")
+    await browser.get("/login/company")
+    elsewhere = await browser.post("/login/company", {"email": "ALIEN@sso.example"})
+    entered = await browser.log_in("Alien@sso.example", mailed)
+    chosen = await browser.choose(GOOD)
+    again = await site.browser().log_in("alien@sso.example", GOOD)
+
+    assert [422, 422] == [page.status for page in (refused, elsewhere)]
+    assert "do not go together" in refused.text
+    assert "do not log in this way" in elsewhere.text
+    assert ["/portal/choose", "/portal", "/portal"] == [page.location for page in (entered, chosen, again)]
+
+
 @pytest.mark.parametrize(
     ("email", "says"),
     [("", "Type your e-mail address."), ("ada@acme.example", "do not log in this way"), ("x", "not log in")],

@@ -1,7 +1,8 @@
 """Let people in whom their company's identity provider vouches for: send them there, tie who comes back to a person.
 
-Which provider it is depends on the domain of the address that was typed, so nothing is told of whether anybody has it.
-Who comes back is sought among the people of the company that they were sent for, and nowhere else.
+Which provider it is depends on the domain of the address that was typed, so of a company's own people nothing is told,
+not even whether they exist; no company's provider is asked for another company's people (Choice: decisions/030). Who
+comes back is sought among the people of the company that they were sent for, and nowhere else.
 """
 
 from __future__ import annotations
@@ -11,7 +12,14 @@ import attrs
 from awareness_core.emails import EmailAddress, InvalidEmail, parse_email
 from awareness_core.employees import EmployeeChange, let_in_first
 from awareness_core.identity_ports import SignInRequest
-from awareness_core.identity_providers import Identity, IdentityProvider, SignInRefusal, entry, told_address
+from awareness_core.identity_providers import (
+    Identity,
+    IdentityProvider,
+    SignInRefusal,
+    entry,
+    provider_of,
+    told_address,
+)
 from awareness_core.ports import PortalPorts
 from awareness_core.quota import LOGIN_ADDRESS_POLICY, decide
 from awareness_core.sessions import (
@@ -46,19 +54,19 @@ class Arrival:
 
 
 async def find_provider_for(ports: PortalPorts, email: str) -> IdentityProvider | None:
-    """The provider that people with such an address log in with; None when there is none, or it is no address.
+    """The provider that somebody with that address logs in with; None when there is none, or it is no address.
 
-    Where several companies share a domain, the one that the address is held in decides, else the first.
+    Of an address that some company's active person holds, it is that company's, if the domain is one of its own. Of one
+    that nobody holds, it is the first of the domain.
     """
     address = _parsed(email)
     if address is None:
         return None
     found = await ports.identity_providers.providers_of_domain(address.domain)
-    if len(found) > 1:
-        holder = await ports.visitors.find_holder(address.key)
-        own = [one for one in found if holder is not None and one.company_id == holder.company_id]
-        found = [*own, *found]
-    return found[0] if found else None
+    if not found:
+        return None
+    holder = await ports.visitors.find_holder(address.key)
+    return provider_of(found, None if holder is None else holder.company_id)
 
 
 async def set_out(
