@@ -28,7 +28,7 @@ logging.getLogger("_granian").error("granian")
 logging.getLogger("_granian").info("granian chatters")
 warnings.warn("warned")
 try:
-    raise ValueError("bad hunter2-token")
+    raise ValueError("bad hunter2-token: Key (company_id, email_key)=(1, zwingli@exemple.fr) already exists")
 except ValueError:
     log.exception("failed", key="awk_0123456789A_" + "x" * 49)
 print("data")
@@ -82,6 +82,15 @@ def test_no_line_holds_a_secret(log_format: str) -> None:
     assert "u:other" not in text
     assert "x" * 20 not in text
     assert "ValueError: bad ***" in text.replace("\\n", "\n")
+
+
+@pytest.mark.parametrize("log_format", ["json", "console"])
+def test_no_line_holds_an_address(log_format: str) -> None:
+    text = logged(log_format)
+
+    assert "zwingli" not in text
+    assert "email_key)=(1, ***) already exists" in text
+    assert "redis://***@h" in text
 
 
 def test_values_keep_their_types(events: list[dict[str, Any]]) -> None:

@@ -442,6 +442,24 @@ async def test_server_that_quotes_secrets_does_not_get_them_into_the_log() -> No
     assert [delivery.detail] == [entry["detail"] for entry in logs]
 
 
+async def test_server_that_quotes_an_address_does_not_get_it_into_the_log() -> None:
+    script = SmtpScript(
+        rcpt={
+            LETTER.email: "550 5.1.1 no user <Helene.UNAL@acme.example> (rfc822;helene+2Eunal+40acme.example)"
+        },
+        data={"person1@acme.example": "554 5.7.1 PERSON1 is on holiday, ask boss@acme.example"},
+    )
+    async with running_smtp_server(script) as server:
+        with capture_logs() as logs:
+            deliveries = await mailer(server).send_invitations([LETTER, letters(2)[1]])
+
+    assert [
+        "RCPT TO was refused: 550 5.1.1 no user <***> (***)",
+        "DATA was refused: 554 5.7.1 *** is on holiday, ask ***",
+    ] == [delivery.detail for delivery in deliveries]
+    assert [delivery.detail for delivery in deliveries] == [entry["detail"] for entry in logs]
+
+
 async def test_address_in_unicode_goes_to_a_server_that_takes_it() -> None:
     async with running_smtp_server() as server:
         deliveries = await mailer(server).send_invitations([letter_to("hélène@acme.example"), LETTER])

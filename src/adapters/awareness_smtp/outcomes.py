@@ -9,6 +9,7 @@ import structlog
 
 from awareness_core.ports import Delivery, InvitationLetter
 from awareness_smtp.plain_text import one_line
+from awareness_smtp.redacted_addresses import without_addresses
 
 _MAX_DETAIL = 300
 _MAX_NAMED = 10
@@ -19,8 +20,8 @@ _log = structlog.get_logger(__name__)
 def refusal(
     detail: str, *, permanent: bool = False, in_doubt: bool = False, secrets: Sequence[str | None] = ()
 ) -> Delivery:
-    """A letter that was not accepted. `detail` may quote a server; none of `secrets` is left in it."""
-    told = one_line(detail)
+    """A letter that was not accepted. `detail` may quote a server; no address and none of `secrets` is left in it."""
+    told = without_addresses(one_line(detail))
     for secret in secrets:
         if secret:
             told = told.replace(secret, "***")

@@ -19,6 +19,8 @@ from awareness_core.ports import Delivery
 from awareness_smtp.mail_settings import MailServer, Security, Sender
 from awareness_smtp.messages import Message
 from awareness_smtp.outcomes import refusal
+from awareness_smtp.plain_text import one_line
+from awareness_smtp.redacted_addresses import without_recipient
 
 _CLOSING = 421
 _GOODBYE_S = 2.0
@@ -69,12 +71,13 @@ class SmtpSession:
         self._secrets = _forms(server.user, server.password)
 
     async def send(self, message: Message, *, secrets: Sequence[str] = ()) -> Delivery:
-        """Take one letter to the server. None of `secrets` gets into the outcome's detail."""
+        """Take one letter to the server. No address and none of `secrets` gets into the outcome's detail."""
         try:
             outcome = await self._send(message)
         except Exception as error:  # noqa: BLE001 - whatever a strange server makes the client raise is one letter's failure
             self._drop()
-            outcome = refusal(f"{self._server.place}: {type(error).__name__}: {error}")
+            said = _without(message, str(error))
+            outcome = refusal(f"{self._server.place}: {type(error).__name__}: {said}")
         except BaseException:
             # Cancelled with an answer still to come: there is no telling it from the answer to a goodbye.
             self._drop()
@@ -131,7 +134,7 @@ class SmtpSession:
             step = _DATA
             await smtp.data(message.content)
         except aiosmtplib.SMTPResponseException as error:
-            return await self._answered(smtp, step, error)
+            return await self._answered(smtp, step, error.code, _without(message, error.message))
         except aiosmtplib.SMTPTimeoutError:
             return self._unanswered(step)
         except (aiosmtplib.SMTPServerDisconnected, OSError):
@@ -142,14 +145,12 @@ class SmtpSession:
         self._outage.note_answered()
         return Delivery(accepted=True)
 
-    async def _answered(
-        self, smtp: aiosmtplib.SMTP, step: str, error: aiosmtplib.SMTPResponseException
-    ) -> Delivery | _Lost:
+    async def _answered(self, smtp: aiosmtplib.SMTP, step: str, code: int, said: str) -> Delivery | _Lost:
         self._outage.note_answered()
-        detail = f"{step} was refused: {error.code} {error.message}"
-        if error.code == _CLOSING and step != _DATA:
+        detail = f"{step} was refused: {code} {said}"
+        if code == _CLOSING and step != _DATA:
             return _Lost(detail=detail)
-        if 400 <= error.code < 600 and error.code != _CLOSING:  # noqa: PLR2004 - RFC 5321 §4.2.1
+        if 400 <= code < 600 and code != _CLOSING:  # noqa: PLR2004 - RFC 5321 §4.2.1
             # The answer to the letter stands, whatever becomes of the connection after it.
             try:
                 await smtp.rset()
@@ -157,7 +158,7 @@ class SmtpSession:
                 self._drop()
         else:
             self._drop()
-        return refusal(detail, permanent=500 <= error.code < 600)  # noqa: PLR2004
+        return refusal(detail, permanent=500 <= code < 600)  # noqa: PLR2004
 
     def _unanswered(self, step: str) -> Delivery:
         self._drop()
@@ -220,6 +221,10 @@ class _Lost:
     """The connection ended before the letter was handed over."""
 
     detail: str
+
+
+def _without(message: Message, said: str) -> str:
+    return without_recipient(one_line(said), message.recipient)
 
 
 async def _introduce(smtp: aiosmtplib.SMTP) -> None:

@@ -1,4 +1,4 @@
-"""Showing settings, URLs and log lines without the secrets in them.
+"""Showing settings, URLs and log lines without the secrets, and log lines without the addresses, in them.
 
 Rather hides too much than too little. Knows how secrets look, not where they come from.
 """
@@ -13,6 +13,8 @@ HIDDEN = "***"
 
 _API_KEY = re.compile(r"(awk_[0-9A-Za-z]{11})_[0-9A-Za-z]{20,}")
 _URL_CREDENTIALS = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^\s/?#@'\"]+@", re.IGNORECASE)
+# Anything around an at sign; a URL's place, whose credentials are hidden already, is left.
+_ADDRESS = re.compile(r"[^\s<>()\[\],:;\"/]+")
 # Of a database that has several.
 _PLACE = re.compile(r"[0-9A-Za-z.-]+(:[0-9]{1,5})?")
 # Up to the last "@", since a password may hold what ought to have been encoded.
@@ -57,7 +59,7 @@ def _places(parts: SplitResult) -> str:
 
 
 class Scrubber:
-    """Takes secrets out of texts that go to a log: API keys, credentials in URLs, and the given ones."""
+    """Takes out of texts that go to a log API keys, credentials in URLs, mail addresses, and the given secrets."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         known = {form for secret in secrets for form in _forms(secret) if len(form) >= _SHORTEST_SECRET}
@@ -66,13 +68,20 @@ class Scrubber:
         )
 
     def __call__(self, text: str) -> str:
-        """`text` with every secret replaced."""
-        # A plain search first: nearly no line holds either, and every request writes one.
+        """`text` with every secret and address replaced."""
+        # A plain search first: nearly no line holds any, and every request writes one.
         if "awk_" in text:
             text = _API_KEY.sub(rf"\1_{HIDDEN}", text)
         if "://" in text:
             text = _URL_CREDENTIALS.sub(rf"\1{HIDDEN}@", text)
-        return text if self._known is None else self._known.sub(HIDDEN, text)
+        if self._known is not None:
+            text = self._known.sub(HIDDEN, text)
+        # The last: it would leave the other half of a secret that holds an at sign.
+        return _ADDRESS.sub(_without_address, text) if "@" in text else text
+
+
+def _without_address(word: re.Match[str]) -> str:
+    return HIDDEN if "@" in word[0].removeprefix(f"{HIDDEN}@") else word[0]
 
 
 def _forms(secret: str) -> Iterable[str]:
