@@ -37,8 +37,8 @@ FAILED_AUTHENTICATION_POLICY = QuotaPolicy(limit=60, window=timedelta(seconds=90
 LOGIN_ACCOUNT_POLICY = QuotaPolicy(limit=20, window=timedelta(seconds=900))
 """Attempts to log in per address of a person, good ones too (Choice: decisions/029)."""
 
-LOGIN_ADDRESS_POLICY = QuotaPolicy(limit=60, window=timedelta(seconds=900))
-"""Failed attempts to log in per client address (Choice: decisions/029)."""
+LOGIN_ADDRESS_POLICY = QuotaPolicy(limit=300, window=timedelta(seconds=900))
+"""Failed attempts to log in per client address, unless told otherwise (Choice: decisions/029)."""
 
 
 @attrs.frozen(kw_only=True)

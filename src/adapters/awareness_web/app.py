@@ -10,6 +10,7 @@ from litestar.types import ASGIApp, HTTPScope
 from prometheus_client import CollectorRegistry
 
 from awareness_core.ports import PortalPorts
+from awareness_core.quota import LOGIN_ADDRESS_POLICY, QuotaPolicy
 from awareness_core.sessions import SessionPolicy
 from awareness_web.gateway import PortalGateway
 from awareness_web.metrics import PortalMetrics
@@ -26,6 +27,7 @@ def create_portal(
     ports: PortalPorts,
     *,
     policy: SessionPolicy | None = None,
+    failures: QuotaPolicy = LOGIN_ADDRESS_POLICY,
     public_url: str | None = None,
     subject_of: SubjectOf | None = None,
     access_log: bool = True,
@@ -33,14 +35,15 @@ def create_portal(
 ) -> ASGIApp:
     """The portal over `ports`, as an ASGI application for the paths of `is_portal_path`.
 
-    `public_url` is where people reach it; without it nobody can log in through an identity provider. `subject_of` is
-    whose failed logins are counted together: by default those of the address that a request comes from. `registry` is
-    the one of Prometheus that its figures are told by.
+    `public_url` is where people reach it; without it nobody can log in through an identity provider. `failures` is how
+    often logins may fail, and `subject_of` whose are counted together: by default those of the address that a request
+    comes from. `registry` is the one of Prometheus that its figures are told by.
     """
     metrics = PortalMetrics(registry or CollectorRegistry())
     desk = Desk(
         ports=ports,
         policy=policy or SessionPolicy(),
+        failures=failures,
         subject_of=subject_of or _peer,
         metrics=metrics,
         return_address=None if public_url is None else return_address_at(public_url),

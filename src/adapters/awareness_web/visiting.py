@@ -10,6 +10,7 @@ from litestar import Request
 from litestar.types import HTTPScope
 
 from awareness_core.ports import PortalPorts
+from awareness_core.quota import QuotaPolicy
 from awareness_core.sessions import SessionPolicy
 from awareness_core.tenants import Language
 from awareness_core.use_cases.visit import Visit, find_visit
@@ -29,11 +30,14 @@ AnyRequest = Request[Any, Any, Any]
 class Desk:
     """What all routes share: the outside world, when sessions end, who is behind a request, and what is counted.
 
+    `failures` is how often logins may fail for one `subject`.
+
     `return_address` is where identity providers send people back; None where we do not know our own address.
     """
 
     ports: PortalPorts
     policy: SessionPolicy
+    failures: QuotaPolicy
     subject_of: SubjectOf
     metrics: PortalMetrics
     return_address: str | None

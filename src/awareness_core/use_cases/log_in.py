@@ -13,7 +13,7 @@ from awareness_core.emails import EmailAddress, InvalidEmail, parse_email
 from awareness_core.employees import Access, Employee, access
 from awareness_core.passwords import TemporaryPassword, opens
 from awareness_core.ports import PortalPorts, Reading
-from awareness_core.quota import LOGIN_ACCOUNT_POLICY, LOGIN_ADDRESS_POLICY, decide
+from awareness_core.quota import LOGIN_ACCOUNT_POLICY, LOGIN_ADDRESS_POLICY, QuotaPolicy, decide
 from awareness_core.sessions import (
     TOKEN_BYTES,
     Membership,
@@ -51,31 +51,37 @@ class _Proof:
 
 
 async def log_in(
-    ports: PortalPorts, *, email: str, password: str, subject: str, policy: SessionPolicy
+    ports: PortalPorts,
+    *,
+    email: str,
+    password: str,
+    subject: str,
+    policy: SessionPolicy,
+    failures: QuotaPolicy = LOGIN_ADDRESS_POLICY,
 ) -> Admission | None:
     """A new session for whoever has this address and this password, else None.
 
     A temporary password is not used up yet: that is for the moment at which another one is chosen. `subject` is whom
-    failures are counted for, such as a client's address. Raises `RateLimitExceeded` after too many of them.
+    failures are counted for, such as a client's address. Raises `RateLimitExceeded` after as many as `failures` allows.
     """
     address = _parsed(email)
-    await _charge(ports, address, subject)
+    await _charge(ports, address, subject, failures)
     member = None if address is None else await ports.visitors.find_holder(address.key)
     proof = await _proof(ports, member, password)
     if member is None or proof is None:
-        await ports.quota.hit(client_subject(subject), LOGIN_ADDRESS_POLICY)
+        await ports.quota.hit(client_subject(subject), failures)
         return None
     token = spell_token(ports.entropy.take(TOKEN_BYTES))
     session = await _begin(ports, member, proof, digest_token(token), policy)
     return None if session is None else Admission(token=token, member=member, must_choose=session.must_choose)
 
 
-async def _charge(ports: PortalPorts, address: EmailAddress | None, subject: str) -> None:
-    failures = decide(
-        LOGIN_ADDRESS_POLICY, await ports.quota.peek(client_subject(subject), LOGIN_ADDRESS_POLICY)
-    )
-    if failures.remaining == 0:
-        raise failures.refusal()
+async def _charge(
+    ports: PortalPorts, address: EmailAddress | None, subject: str, failures: QuotaPolicy
+) -> None:
+    failed = decide(failures, await ports.quota.peek(client_subject(subject), failures))
+    if failed.remaining == 0:
+        raise failed.refusal()
     if address is not None:
         # Counted before the password is looked at, so that guesses sent at once are not all let through.
         use = await ports.quota.hit(account_subject(address), LOGIN_ACCOUNT_POLICY)

@@ -21,7 +21,7 @@ from awareness_core.identity_providers import (
     told_address,
 )
 from awareness_core.ports import PortalPorts
-from awareness_core.quota import LOGIN_ADDRESS_POLICY, decide
+from awareness_core.quota import LOGIN_ADDRESS_POLICY, QuotaPolicy, decide
 from awareness_core.sessions import (
     TOKEN_BYTES,
     Membership,
@@ -70,13 +70,19 @@ async def find_provider_for(ports: PortalPorts, email: str) -> IdentityProvider 
 
 
 async def set_out(
-    ports: PortalPorts, provider: IdentityProvider, *, email: str, redirect_uri: str, subject: str
+    ports: PortalPorts,
+    provider: IdentityProvider,
+    *,
+    email: str,
+    redirect_uri: str,
+    subject: str,
+    failures: QuotaPolicy = LOGIN_ADDRESS_POLICY,
 ) -> Departure:
     """Send somebody to that provider. `subject` is whom failures are counted for, as in `log_in`.
 
-    Raises `RateLimitExceeded` after too many of them, `ProviderUnavailable`.
+    Raises `RateLimitExceeded` after as many as `failures` allows, `ProviderUnavailable`.
     """
-    await _refuse_after_failures(ports, subject)
+    await _refuse_after_failures(ports, subject, failures)
     ticket = Ticket(
         token=spell_token(ports.entropy.take(TOKEN_BYTES)),
         company_id=provider.company_id,
@@ -96,13 +102,14 @@ async def arrive(
     redirect_uri: str,
     subject: str,
     policy: SessionPolicy,
+    failures: QuotaPolicy = LOGIN_ADDRESS_POLICY,
 ) -> Arrival | SignInRefusal:
     """A new session for whoever came back with that ticket and that code, or why there is none.
 
-    The first is the first login of that person. Raises `RateLimitExceeded` after too many failures of `subject`,
-    `ProviderUnavailable`, which counts as one.
+    The first is the first login of that person. Raises `RateLimitExceeded` after as many failures of
+    `subject` as `failures` allows, `ProviderUnavailable`, which counts as one.
     """
-    await _refuse_after_failures(ports, subject)
+    await _refuse_after_failures(ports, subject, failures)
     outcome: Arrival | SignInRefusal | None = None
     try:
         provider = await ports.identity_providers.find_provider(ticket.company_id)
@@ -114,7 +121,7 @@ async def arrive(
         outcome = await _admit(ports, provider, identity, policy)
     finally:
         if not isinstance(outcome, Arrival):
-            await ports.quota.hit(client_subject(subject), LOGIN_ADDRESS_POLICY)
+            await ports.quota.hit(client_subject(subject), failures)
     return outcome
 
 
@@ -144,11 +151,10 @@ async def _admit(
     return Arrival(token=token, member=member)
 
 
-async def _refuse_after_failures(ports: PortalPorts, subject: str) -> None:
-    use = await ports.quota.peek(client_subject(subject), LOGIN_ADDRESS_POLICY)
-    failures = decide(LOGIN_ADDRESS_POLICY, use)
-    if failures.remaining == 0:
-        raise failures.refusal()
+async def _refuse_after_failures(ports: PortalPorts, subject: str, failures: QuotaPolicy) -> None:
+    failed = decide(failures, await ports.quota.peek(client_subject(subject), failures))
+    if failed.remaining == 0:
+        raise failed.refusal()
 
 
 def _request(ticket: Ticket, redirect_uri: str, *, email: str | None = None) -> SignInRequest:

@@ -9,7 +9,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
 
+import attrs
+
 from awareness_core.ports import PortalPorts
+from awareness_core.quota import LOGIN_ADDRESS_POLICY
 from awareness_core.sessions import SessionPolicy
 from awareness_server.chores import chores_beside_serving
 from awareness_server.front_door import FrontDoor, whose_failures
@@ -68,6 +71,7 @@ def application(ports: PortalPorts, settings: Settings, *, lifespan: Lifespan | 
             idle=timedelta(minutes=settings.session_idle_minutes),
             lifetime=timedelta(hours=settings.session_hours),
         ),
+        failures=attrs.evolve(LOGIN_ADDRESS_POLICY, limit=settings.login_failures),
         public_url=settings.public_url,
         subject_of=whose_failures(settings.trusted_proxies),
         access_log=tells_requests,

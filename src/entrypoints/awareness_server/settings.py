@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 import typed_settings as ts
 
+from awareness_core.quota import LOGIN_ADDRESS_POLICY
 from awareness_core.use_cases.purge_archived import MAX_DAYS
 from awareness_server import setting_checks as checks
 from awareness_server.setting_checks import Check
@@ -67,6 +68,11 @@ class Settings:
     )
     session_hours: int = _setting(
         12, checks.whole_number(1, 720), "hours after which somebody has to log in again in any case"
+    )
+    login_failures: int = _setting(
+        LOGIN_ADDRESS_POLICY.limit,
+        checks.whole_number(10, 100_000),
+        "failed logins in a quarter of an hour after which their address has to wait",
     )
     host: str = _setting("127.0.0.1", checks.text, "the address to listen on; 0.0.0.0 for all networks")
     port: int = _setting(8000, checks.whole_number(0, 65535), "the port to listen on; 0 takes a free one")

@@ -106,6 +106,7 @@ async def leave_for(desk: Desk, request: AnyRequest, provider: IdentityProvider,
             email=email,
             redirect_uri=desk.return_address or "",
             subject=desk.subject(request),
+            failures=desk.failures,
         )
     except ProviderUnavailable as error:
         raise _away(desk, error, provider.company_id) from error
@@ -140,6 +141,7 @@ async def _come_back(desk: Desk, request: AnyRequest) -> Answer:
             redirect_uri=desk.return_address,
             subject=desk.subject(request),
             policy=desk.policy,
+            failures=desk.failures,
         )
     except ProviderUnavailable as error:
         raise _away(desk, error, ticket.company_id) from error

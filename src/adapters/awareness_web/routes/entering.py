@@ -57,6 +57,7 @@ def entering_routes(desk: Desk) -> list[HTTPRouteHandler]:
                 password=password,
                 subject=desk.subject(request),
                 policy=desk.policy,
+                failures=desk.failures,
             )
         except RateLimitExceeded as refusal:
             desk.metrics.count_login(LoginOutcome.THROTTLED)
