@@ -6,7 +6,14 @@ This is what an embedding program imports. It touches no network, no file, no cl
 
 from awareness_core.absent import ABSENT
 from awareness_core.api_keys import ApiKey, Caller, Scope, authorise
-from awareness_core.campaigns import Campaign, CampaignQuery, CampaignState, CampaignTelling, Difficulty
+from awareness_core.campaigns import (
+    Campaign,
+    CampaignPart,
+    CampaignQuery,
+    CampaignState,
+    CampaignTelling,
+    Difficulty,
+)
 from awareness_core.chosen_passwords import Weakness
 from awareness_core.emails import EmailAddress, InvalidEmail, parse_email
 from awareness_core.employees import Access, Action, Employee, EmployeeRecord, EmployeeState, Presence, access
@@ -109,6 +116,7 @@ __all__ = [
     "Caller",
     "Campaign",
     "CampaignHistory",
+    "CampaignPart",
     "CampaignQuery",
     "CampaignState",
     "CampaignTelling",

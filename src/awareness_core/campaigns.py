@@ -6,7 +6,7 @@ import enum
 from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import NewType
+from typing import NewType, TypeVar
 
 import attrs
 
@@ -16,6 +16,8 @@ from awareness_core.pages import PageRequest
 from awareness_core.periods import Period
 
 CampaignId = NewType("CampaignId", str)
+
+Value = TypeVar("Value")
 
 
 class Difficulty(enum.Enum):
@@ -100,10 +102,19 @@ class CampaignQuery:
     page: PageRequest = PageRequest()
 
 
+class CampaignPart(enum.Enum):
+    """What a campaign may come to be without."""
+
+    START = "start"
+    END = "end"
+    DIFFICULTY = "difficulty"
+
+
 @attrs.frozen(kw_only=True)
 class CampaignTelling:
     """What a tool says of a campaign it runs. A moment or a difficulty that is None was not told.
 
+    Unless it is among `cleared`: then the tool says that there is none, whatever was told before.
     A name or a state that is guessed was not told either; it serves while nothing better is known.
     """
 
@@ -114,12 +125,13 @@ class CampaignTelling:
     starts_at: datetime | None = None
     ends_at: datetime | None = None
     difficulty: Difficulty | None = None
+    cleared: frozenset[CampaignPart] = frozenset()
     is_name_guessed: bool = False
     is_state_guessed: bool = False
 
 
 def retold(known: Campaign, telling: CampaignTelling) -> Campaign:
-    """`known` with what `telling` says; what was not told stays.
+    """`known` with what `telling` says; what was not told stays, but for what it says that there is none of.
 
     A state that `known` is past already stays too: tellings may arrive late, and twice. Nor was a campaign created
     later than it was known to be there. Raises `ValidationFailed` when the campaign would end before it starts.
@@ -130,9 +142,9 @@ def retold(known: Campaign, telling: CampaignTelling) -> Campaign:
         name=known.name if telling.is_name_guessed else telling.name,
         state=known.state if is_state_kept else telling.state,
         created_at=min(telling.created_at or known.created_at, known.created_at),
-        starts_at=telling.starts_at or known.starts_at,
-        ends_at=telling.ends_at or known.ends_at,
-        difficulty=telling.difficulty or known.difficulty,
+        starts_at=_newest(telling, CampaignPart.START, telling.starts_at, known.starts_at),
+        ends_at=_newest(telling, CampaignPart.END, telling.ends_at, known.ends_at),
+        difficulty=_newest(telling, CampaignPart.DIFFICULTY, telling.difficulty, known.difficulty),
         external_id=telling.external_id,
     )
     if (
@@ -143,6 +155,12 @@ def retold(known: Campaign, telling: CampaignTelling) -> Campaign:
         message = "the campaign would end before it starts"
         raise ValidationFailed([Fault(field="campaign", code="reversed_period", message=message)])
     return campaign
+
+
+def _newest(
+    telling: CampaignTelling, part: CampaignPart, told: Value | None, known: Value | None
+) -> Value | None:
+    return told if told is not None or part in telling.cleared else known
 
 
 def can_reach(current: CampaignState, following: CampaignState) -> bool:

@@ -34,7 +34,7 @@ MAX_LENGTHS: Mapping[str, int] = {
 """Code points after normalisation (Choice: decisions/022)."""
 
 _METHOD = re.compile(r"[A-Z]+")
-_YEARS = range(2000, 2100)
+YEARS = range(2000, 2100)
 """Tools write the year 1 for what they do not know. Once kept, it would be the first moment of everything."""
 
 
@@ -205,8 +205,8 @@ class _Check:
         except InvalidMoment as error:
             self._note(field, "invalid_moment", str(error))
             return _NEVER
-        if moment.year not in _YEARS:
-            message = f"must be in the years {_YEARS[0]} to {_YEARS[-1]}; leave out a time that is not known"
+        if moment.year not in YEARS:
+            message = f"must be in the years {YEARS[0]} to {YEARS[-1]}; leave out a time that is not known"
             self._note(field, "out_of_range", message)
         return moment
 

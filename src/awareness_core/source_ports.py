@@ -11,6 +11,7 @@ from typing import Protocol
 
 import attrs
 
+from awareness_core.campaigns import CampaignTelling
 from awareness_core.results_plan import Line
 from awareness_core.sources import CampaignGlance, CampaignReading, Source, SourceId
 from awareness_core.tenants import CompanyId
@@ -71,6 +72,14 @@ class Notice:
     is_test: bool = False
 
 
+@attrs.frozen(kw_only=True)
+class ToldCampaign:
+    """All that a tool tells of a campaign. `campaign` holds of its dates what the lines bear out."""
+
+    campaign: CampaignTelling
+    lines: Sequence[Line]
+
+
 class ResultTool(Protocol):
     """A tool that campaigns are run with. What it is asked for goes over the network, never inside a transaction."""
 
@@ -80,10 +89,11 @@ class ResultTool(Protocol):
     async def glances(self, source: Source) -> Sequence[CampaignGlance]:
         """Every campaign, as the tool lists them. Raises `SourceUnavailable`."""
 
-    async def results(self, source: Source, told_id: str) -> Sequence[Line]:
-        """All recipients and events of one campaign. Raises `SourceUnavailable`.
+    async def results(self, source: Source, glance: CampaignGlance) -> ToldCampaign:
+        """One campaign with all its recipients and events. Raises `SourceUnavailable`.
 
-        The faults of a line that cannot be read name it as the tool does, like `timeline[3].time`.
+        What of its dates cannot be is among the lines that cannot be read. The faults of such a line name it as the
+        tool does, like `timeline[3].time`.
         """
 
     def read_notice(self, body: bytes) -> Notice:

@@ -18,7 +18,7 @@ from typing import NewType
 import attrs
 
 from awareness_core.api_keys import base62
-from awareness_core.campaigns import CampaignTelling
+from awareness_core.campaigns import Campaign, CampaignTelling
 from awareness_core.errors import Fault, ValidationFailed
 from awareness_core.tenants import CompanyId
 from awareness_core.texts import normal_text, text_problem
@@ -99,12 +99,16 @@ class Source:
 
 @attrs.frozen(kw_only=True)
 class CampaignGlance:
-    """What a tool's listing says of one campaign. `told_id` is the tool's own, `digest` of all that is listed of it."""
+    """What a tool's listing says of one campaign. `told_id` is the tool's own, `digest` of all that is listed of it.
+
+    `faults` says, by the tool's own names, what of the listing cannot be and is not in `telling`.
+    """
 
     told_id: str
     digest: str
     is_over: bool
     telling: CampaignTelling
+    faults: Sequence[Fault] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -119,6 +123,17 @@ class CampaignReading:
 def campaign_external_id(source: Source, told_id: str) -> str:
     """What the campaign is called here: two tools, or two of one kind, count from 1 alike."""
     return f"{source.kind.value}:{source.id}:{told_id}"
+
+
+def is_another(known: Campaign, telling: CampaignTelling) -> bool:
+    """Whether what a source tells cannot be of `known`, though it has its number: it was made after that ended.
+
+    So it is when a tool was set up anew and counts from 1 again. A `known` that ended before it was made itself was
+    told wrongly, and says nothing.
+    """
+    if known.ends_at is None or telling.created_at is None:
+        return False
+    return known.created_at <= known.ends_at < telling.created_at
 
 
 def unread(

@@ -17,6 +17,8 @@ from awareness_core.ports import inside_transaction
 from awareness_core.sources import Source
 from awareness_gophish import GophishTool
 from awareness_gophish.client import Limits
+from awareness_gophish.shapes import Summary
+from awareness_gophish.translation import glance_of
 from tests.contracts.gophish_server import (
     API_KEY,
     FakeGophish,
@@ -35,6 +37,7 @@ pytestmark = pytest.mark.anyio
 QUICK = Limits(connect=2, silence=0.3, whole=0.7, summary_bytes=1024 * 1024, results_bytes=2 * 1024 * 1024)
 SUMMARY = "/api/campaigns/summary"
 RESULTS = "/api/campaigns/7/results"
+SPRING = glance_of(source(1), Summary(id=7, name="Spring", status="In progress"))
 PAGE = b"<!DOCTYPE html><html><title>Please sign in</title></html>"
 
 
@@ -58,7 +61,7 @@ def key_file(spring: Source) -> Path:
 async def refused(spring: Source, *, results: bool = False) -> SourceUnavailable:
     tool = GophishTool(QUICK)
     with pytest.raises(SourceUnavailable) as refusal:
-        await (tool.results(spring, "7") if results else tool.glances(spring))
+        await (tool.results(spring, SPRING) if results else tool.glances(spring))
     assert API_KEY not in str(refusal.value)
     assert refusal.value.__cause__ is None
     return refusal.value
@@ -68,7 +71,7 @@ async def test_only_two_paths_are_ever_asked_for(gophish: FakeGophish, spring: S
     tool = GophishTool(QUICK)
     glances = await tool.glances(spring)
     for glance in glances:
-        await tool.results(spring, glance.told_id)
+        await tool.results(spring, glance)
 
     assert ["7", "8", "9", "10"] == [glance.told_id for glance in glances]
     assert [SUMMARY, *(f"/api/campaigns/{number}/results" for number in (7, 8, 9, 10))] == gophish.paths
@@ -76,10 +79,10 @@ async def test_only_two_paths_are_ever_asked_for(gophish: FakeGophish, spring: S
 
 
 async def test_a_zipped_answer_is_read(gophish: FakeGophish, spring: Source) -> None:
-    plain = await GophishTool(QUICK).results(spring, "7")
+    plain = await GophishTool(QUICK).results(spring, SPRING)
     gophish.zipped = True
 
-    assert plain == await GophishTool(QUICK).results(spring, "7")
+    assert plain == await GophishTool(QUICK).results(spring, SPRING)
 
 
 async def test_no_campaigns_are_no_fault(gophish: FakeGophish, spring: Source) -> None:

@@ -218,6 +218,20 @@ def test_a_file_of_gophish_is_known_by_how_it_begins(data: bytes, *, expected: b
     assert expected is is_export(data)
 
 
+def test_an_end_before_what_happened_is_left_out_of_a_file_too() -> None:
+    export = read(
+        told(
+            launch_date="2026-03-03T07:00:00Z",
+            completed_date="2026-03-03T07:59:59Z",
+            timeline=[happened()],
+        )
+    )
+
+    assert (datetime(2026, 3, 3, 7, tzinfo=UTC), None) == (export.campaign.starts_at, export.campaign.ends_at)
+    assert [False, True] == [isinstance(line, RefusedLine) for line in export.lines]
+    assert len(export.lines) == len(export.places)
+
+
 def test_a_campaign_with_impossible_dates_is_refused_by_their_name() -> None:
     with pytest.raises(ValidationFailed) as refused:
         read(told(launch_date="soon"))

@@ -7,7 +7,7 @@ import hmac
 import itertools
 import json
 import random
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,17 @@ from typing import Any
 import attrs
 import pytest
 
-from awareness_core.campaigns import Campaign
+from awareness_core.campaigns import Campaign, CampaignTelling
 from awareness_core.errors import Conflict, SignatureInvalid, SourceUnavailable, ValidationFailed
 from awareness_core.kpis import Funnel
 from awareness_core.pages import PageRequest
 from awareness_core.periods import parse_moment
 from awareness_core.ports import Ports
 from awareness_core.recipients import Recipient
+from awareness_core.results_plan import Line
 from awareness_core.sources import LEASE, READ_AGAIN_AFTER, SourceId, SourceKind, SourceState, is_due
 from awareness_core.use_cases.add_source import AddedSource, add_source, renew_webhook_secret
+from awareness_core.use_cases.import_results import import_results
 from awareness_core.use_cases.receive_notice import NoticeOutcome, receive_notice
 from awareness_core.use_cases.sync_source import MAX_LEFT_OUT, SyncProgress, sync_source
 from awareness_gophish import GophishTool
@@ -40,6 +42,16 @@ NEW_CLICK = {
     "message": "Clicked Link",
     "details": '{"payload": {"rid": ["gH9jK1l"]}, "browser": {"address": "203.0.113.7", "user-agent": "Firefox"}}',
 }
+
+
+@attrs.frozen
+class Only:
+    """A campaign without its results."""
+
+    campaign: CampaignTelling
+
+    async def batches(self) -> AsyncIterator[Sequence[Line]]:
+        yield []
 
 
 @attrs.define
@@ -444,6 +456,86 @@ async def test_a_campaign_of_any_number_keeps_none_from_the_others(site: Site, n
     assert (3, 1) == (read, len(errors))
     assert SourceState.FAILING is (await site.state())[0]
     assert ["7", "8", "9"] == [path.split("/")[3] for path in site.gophish.paths[1:4]]
+
+
+def dated(gophish: FakeGophish, number: int, **dates: str) -> None:
+    (campaign,) = (one for one in gophish.summary["campaigns"] if one["id"] == number)
+    campaign |= dates
+
+
+@pytest.mark.parametrize("ended", ["1999-12-31T00:00:00Z", "2026-03-02T07:00:00Z"])
+async def test_an_end_that_cannot_be_changes_no_figure_and_a_right_one_is_taken(
+    site: Site, ended: str
+) -> None:
+    await site.poll()
+    right = await site.everything()
+    dated(site.gophish, 7, completed_date=ended)
+    outcome = await sync_source(site.ports, site.added.source)
+    wrong = await site.campaign(7)
+
+    assert (True, 1, 1) == (outcome.is_ok, outcome.read, outcome.failed_lines)
+    assert ["completed_date"] == [one.fault.field for one in outcome.left_out]
+    assert right[7] is not None
+    assert wrong is not None
+    assert (right[7][0].funnel, right[7][0].starts_at, None) == (wrong.funnel, wrong.starts_at, wrong.ends_at)
+
+    dated(site.gophish, 7, completed_date="2026-03-09T17:00:00Z")
+    assert (1, 0, []) == await site.poll()
+    assert right == await site.everything()
+
+
+async def test_an_end_that_goes_away_is_no_end_any_more(site: Site) -> None:
+    await site.poll()
+    before = await site.campaign(7)
+    site.gophish.happens(7, {**NEW_CLICK, "campaign_id": 7, "email": "cleo@acme.example"})
+    dated(site.gophish, 7, completed_date="0001-01-01T00:00:00Z")
+    await site.poll()
+    after = await site.campaign(7)
+
+    assert before is not None
+    assert after is not None
+    assert None is not before.ends_at
+    assert None is after.ends_at
+
+
+@pytest.mark.parametrize("end", ["1999-12-31T00:00:00Z", "2026-03-02T07:00:00Z"])
+async def test_a_campaign_that_was_kept_with_an_end_before_everything_recovers(site: Site, end: str) -> None:
+    """As earlier versions kept it."""
+    await site.poll()
+    right = await site.everything()
+    spring = await site.campaign(7)
+    assert spring is not None
+    broken = CampaignTelling(
+        external_id=str(spring.external_id),
+        name=spring.name,
+        state=spring.state,
+        starts_at=parse_moment(end),
+        ends_at=parse_moment(end),
+    )
+    await import_results(site.ports, ACME.id, Only(broken))
+    emptied = await site.campaign(7)
+    assert emptied is not None
+    assert 0 == emptied.funnel.sent
+
+    assert (4, 0, []) == await site.poll(everything=True)
+    assert right == await site.everything()
+
+
+async def test_a_campaign_made_after_the_one_of_its_number_ended_is_another(site: Site) -> None:
+    await site.poll()
+    before = await site.everything()
+    dated(
+        site.gophish,
+        7,
+        created_date="2026-05-01T08:00:00.1Z",
+        launch_date="2026-05-01T08:00:00.1Z",
+        completed_date="0001-01-01T00:00:00Z",
+    )
+    read, _, errors = await site.poll()
+
+    assert (0, 1) == (read, len(errors))
+    assert "has the tool been set up anew" in errors[0]
+    assert before == await site.everything()
 
 
 def spoil(gophish: FakeGophish, *, lines: int) -> None:

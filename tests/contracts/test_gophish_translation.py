@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import attrs
@@ -13,19 +13,22 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from awareness_core.campaign_events import Event
-from awareness_core.campaigns import CampaignState
+from awareness_core.campaigns import CampaignState, CampaignTelling
 from awareness_core.errors import ValidationFailed
 from awareness_core.kpis import Step
 from awareness_core.recipients import Recipient
 from awareness_core.results_check import EventTelling, RefusedLine
 from awareness_core.results_plan import Line
+from awareness_core.source_ports import ToldCampaign
 from awareness_gophish import GophishTool
-from awareness_gophish.shapes import Results, Summary
+from awareness_gophish.dates import believed
+from awareness_gophish.shapes import Results, Summary, TimelineEvent
 from awareness_gophish.timeline import STEPS
-from awareness_gophish.translation import glance_of, lines_of
+from awareness_gophish.translation import glance_of, lines_of, told_campaign
 from tests.contracts.gophish_server import recorded
 from tests.contracts.test_sources import source
 
+NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 AGENT = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36"
 
 
@@ -129,7 +132,114 @@ def test_dates_that_are_unset_are_not_told() -> None:
     assert datetime(2026, 3, 9, 17, 0, tzinfo=UTC) == spring.ends_at
     assert None is summer.ends_at
     assert datetime(2026, 12, 1, 9, 0, tzinfo=UTC) == winter.starts_at
-    assert called_off.ends_at == called_off.starts_at
+    assert None is winter.ends_at
+    assert datetime(2026, 3, 11, 10, 5, tzinfo=UTC) == called_off.ends_at
+
+
+def told_of(number: int, **changes: str) -> ToldCampaign:
+    """A campaign as recorded, but for what of its summary is changed."""
+    (summary,) = (one for one in recorded("summary.json")["campaigns"] if one["id"] == number)
+    return told_campaign(glance_of(source(1), msgspec.convert(summary | changes, Summary)), results(number))
+
+
+def refused(told: ToldCampaign) -> list[tuple[str, str]]:
+    lines = [line for line in told.lines if isinstance(line, RefusedLine)]
+    return [(fault.field, fault.code) for line in lines for fault in line.faults]
+
+
+def test_a_campaign_that_is_called_off_while_it_is_queued_began_when_it_ended() -> None:
+    told = told_of(10)
+
+    assert datetime(2026, 3, 11, 10, 5, tzinfo=UTC) == told.campaign.starts_at == told.campaign.ends_at
+    assert [] == refused(told)
+
+
+@pytest.mark.parametrize(
+    "ended",
+    [
+        # An hour before the launch, before the first sending, and before somebody clicked.
+        "2026-03-02T07:00:00Z",
+        "2026-03-02T08:00:01.5Z",
+        "2026-03-03T06:59:59Z",
+    ],
+)
+def test_an_end_before_what_happened_is_told_as_none_and_moves_no_start(ended: str) -> None:
+    told = told_of(7, completed_date=ended)
+
+    assert (datetime(2026, 3, 2, 8, 0, tzinfo=UTC), None) == (told.campaign.starts_at, told.campaign.ends_at)
+    assert [("completed_date", "reversed_period")] == refused(told)
+
+
+def test_a_sending_or_a_report_may_come_after_the_end() -> None:
+    late = [
+        TimelineEvent(message=message, email="ada@acme.example", time="2026-03-20T10:00:00Z")
+        for message in ("Email Sent", "Email Reported", "Error Sending Email")
+    ]
+    whole = results()
+    (summary,) = (one for one in recorded("summary.json")["campaigns"] if one["id"] == 7)
+    glance = glance_of(source(1), msgspec.convert(summary, Summary))
+    told = told_campaign(glance, msgspec.structs.replace(whole, timeline=[*(whole.timeline or ()), *late]))
+
+    assert datetime(2026, 3, 9, 17, 0, tzinfo=UTC) == told.campaign.ends_at
+    assert [] == refused(told)
+
+
+def test_a_campaign_ends_after_it_was_made() -> None:
+    told = told_of(10, completed_date="2026-03-11T10:00:00.74Z")
+
+    assert datetime(2026, 12, 24, 9, 0, tzinfo=UTC) == told.campaign.starts_at
+    assert None is told.campaign.ends_at
+    assert [("completed_date", "reversed_period")] == refused(told)
+
+
+@pytest.mark.parametrize("name", ["created_date", "launch_date", "completed_date"])
+@pytest.mark.parametrize(
+    ("date", "code"),
+    [
+        ("1999-12-31T23:59:59Z", "out_of_range"),
+        ("2100-01-01T00:00:00Z", "out_of_range"),
+        ("yesterday", "invalid_moment"),
+    ],
+)
+def test_a_date_that_cannot_be_is_not_told_but_said(name: str, date: str, code: str) -> None:
+    told = told_of(7, **{name: date})
+    ours = {"created_date": "created_at", "launch_date": "starts_at", "completed_date": "ends_at"}[name]
+
+    assert None is getattr(told.campaign, ours)
+    assert [(name, code)] == refused(told)
+
+
+_HAPPENED = st.tuples(st.sampled_from(sorted(STEPS)), st.integers(-5, 30))
+
+
+@given(st.lists(_HAPPENED, max_size=6), st.integers(-40, 40), st.integers(-5, 30))
+@example([("Email Sent", 1), ("Clicked Link", 3)], 2, 0)
+def test_no_end_takes_away_all_that_happened(
+    happened: list[tuple[str, int]], ended: int, launched: int
+) -> None:
+    at = [f"{NOON + timedelta(minutes=minutes):%Y-%m-%dT%H:%M:%SZ}" for _, minutes in happened]
+    timeline = [
+        TimelineEvent(message=message, email="ada@acme.example", time=time)
+        for (message, _), time in zip(happened, at, strict=True)
+    ]
+    telling = CampaignTelling(
+        external_id="x",
+        name="x",
+        state=CampaignState.COMPLETED,
+        starts_at=NOON + timedelta(minutes=launched),
+        ends_at=NOON + timedelta(minutes=ended),
+    )
+    lines = lines_of(Results(id=7, results=[], timeline=timeline))
+    told, fault = believed(telling, lines)
+
+    assert (fault is None) == (told.ends_at is not None)
+    assert told.starts_at is not None
+    if told.ends_at is not None:
+        assert told.starts_at <= told.ends_at
+        assert all(event.at <= told.ends_at for event in events(lines) if event.step is Step.CLICKED)
+        assert any(event.at <= told.ends_at for event in events(lines)) or not happened
+    if happened:
+        assert telling.starts_at == told.starts_at
 
 
 def test_a_name_is_cut_to_what_fits() -> None:

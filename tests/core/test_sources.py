@@ -9,8 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from awareness_core.campaigns import Campaign, CampaignId, CampaignState, CampaignTelling
 from awareness_core.errors import ValidationFailed
-from awareness_core.sources import check_source, is_kept_as_told
+from awareness_core.sources import check_source, is_another, is_kept_as_told
 from tests.core.strategies import NOW
 
 moments = st.integers(0, 5000).map(lambda milliseconds: NOW + timedelta(milliseconds=milliseconds))
@@ -38,6 +39,21 @@ def test_what_is_taken_at_its_word_is_polled_at_that_moment(
         assert keep(at) == at
     if keep is exactly and made != cut_off(made):
         assert is_kept_as_told(at, created_at=keep(made))
+
+
+@given(made=moments, ended=st.none() | moments, told=st.none() | moments)
+def test_a_campaign_that_was_made_after_its_end_is_another(
+    made: datetime, ended: datetime | None, told: datetime | None
+) -> None:
+    known = Campaign(
+        id=CampaignId("c"), name="n", state=CampaignState.COMPLETED, created_at=made, ends_at=ended
+    )
+    telling = CampaignTelling(external_id="c", name="n", state=CampaignState.RUNNING, created_at=told)
+
+    if told is None or told == made:
+        assert not is_another(known, telling)
+    else:
+        assert (ended is not None and made <= ended < told) == is_another(known, telling)
 
 
 @pytest.mark.parametrize(

@@ -27,11 +27,11 @@ from awareness_core.results_check import (
     check_recipient,
 )
 from awareness_core.results_plan import Line
+from awareness_gophish.dates import DATES, believed, is_set
 from awareness_gophish.states import STATES
 from awareness_gophish.timeline import CREATED, read_event
 
 _AT_ONCE: Final = 250
-_UNSET: Final = "0001-01-01"
 _FORMULA_STARTS: Final = ("'=", "'+", "'-", "'@")
 
 _COLUMNS: Final = frozenset({"email", "time", "message", "details"})
@@ -40,7 +40,6 @@ _DELIMITERS: Final = (",", ";", "\t")
 """GoPhish writes the first; a spreadsheet that saves a copy, what is usual where it runs."""
 
 _LONGEST_HEADER: Final = 4096
-_NAMES: Final = {"starts_at": "launch_date", "ends_at": "completed_date", "created_at": "created_date"}
 
 
 class ExportUnusable(ValueError):
@@ -166,7 +165,10 @@ def _delimiter(begin: str) -> str | None:
 
 def _export(raw: RawCampaign, told: Sequence[tuple[Line | None, str]]) -> Export:
     kept = [(line, place) for line, place in told if line is not None]
-    return Export(check_campaign(raw, names=_NAMES), [line for line, _ in kept], [place for _, place in kept])
+    campaign, fault = believed(check_campaign(raw, names=DATES), [line for line, _ in kept])
+    if fault is not None:
+        kept.append((RefusedLine(faults=(fault,)), ""))
+    return Export(campaign, [line for line, _ in kept], [place for _, place in kept])
 
 
 def _external_id(campaign_id: object) -> str:
@@ -186,7 +188,7 @@ def _read_recipient(result: object) -> Line:
 
 
 def _date(told: object) -> str | None:
-    return told if isinstance(told, str) and told and not told.startswith(_UNSET) else None
+    return told if isinstance(told, str) and is_set(told) else None
 
 
 def _created_at(timeline: Sequence[object]) -> str | None:

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from awareness_core.errors import SourceUnavailable
-from awareness_core.results_plan import Line
-from awareness_core.source_ports import Notice
+from awareness_core.source_ports import Notice, ToldCampaign
 from awareness_core.sources import CampaignGlance, Source
 from awareness_gophish.client import GophishClient, Limits
 from awareness_gophish.shapes import decode_notice
-from awareness_gophish.translation import glance_of, lines_of, notice_of
+from awareness_gophish.translation import glance_of, notice_of, told_campaign
 
 _LONGEST_KEY: Final = 1024
 _DEFAULT_LIMITS: Final = Limits()
@@ -34,11 +33,11 @@ class GophishTool:
         found = await (await self._client(source)).summaries()
         return [glance_of(source, summary) for summary in found.campaigns or ()]
 
-    async def results(self, source: Source, told_id: str) -> Sequence[Line]:
+    async def results(self, source: Source, glance: CampaignGlance) -> ToldCampaign:
         """See `ResultTool`."""
-        found = await (await self._client(source)).results(told_id)
+        found = await (await self._client(source)).results(glance.told_id)
         # Out of the event loop: a campaign may have a hundred thousand events.
-        return await asyncio.to_thread(lines_of, found)
+        return await asyncio.to_thread(told_campaign, glance, found)
 
     def read_notice(self, body: bytes) -> Notice:
         """See `ResultTool`."""

@@ -14,63 +14,44 @@ from typing import Final
 import attrs
 import msgspec
 
-from awareness_core.campaigns import CampaignState, CampaignTelling
+from awareness_core.campaigns import CampaignPart, CampaignState, CampaignTelling
 from awareness_core.emails import EmailKey
-from awareness_core.errors import ValidationFailed
-from awareness_core.periods import InvalidMoment, parse_moment
+from awareness_core.errors import Fault, ValidationFailed
 from awareness_core.results_check import MAX_LENGTHS, RefusedLine, check_recipient
 from awareness_core.results_plan import Line
-from awareness_core.source_ports import Notice
+from awareness_core.source_ports import Notice, ToldCampaign
 from awareness_core.sources import CampaignGlance, Source, campaign_external_id
 from awareness_gophish.browsers import plain
+from awareness_gophish.dates import DATES, believed, read_date
 from awareness_gophish.shapes import Ping, Results, Summary, Target, TimelineEvent
 from awareness_gophish.states import STATES
 from awareness_gophish.timeline import read_event
 
-_UNSET_YEAR: Final = "0001-"
+_READ_AS: Final = 2
+"""Counted up when what is made of an answer changes, so that each is read once more."""
 
 
 def glance_of(source: Source, summary: Summary) -> CampaignGlance:
-    """One campaign of a summary."""
+    """One campaign of a summary; its name cut to what fits."""
     told_id = str(summary.id)
     state = state_of(summary.status)
+    dates = {ours: read_date(getattr(summary, name), name) for ours, name in DATES.items()}
+    moments = {ours: date for ours, date in dates.items() if isinstance(date, datetime)}
     return CampaignGlance(
         told_id=told_id,
         digest=_digest(summary),
         is_over=state is CampaignState.COMPLETED,
-        telling=telling_of(
+        telling=CampaignTelling(
             external_id=campaign_external_id(source, told_id),
-            name=summary.name or f"GoPhish {told_id}",
+            name=plain(summary.name or f"GoPhish {told_id}", MAX_LENGTHS["name"]) or "GoPhish",
             state=state,
-            created_at=moment_of(summary.created_date),
-            starts_at=moment_of(summary.launch_date),
-            ends_at=moment_of(summary.completed_date),
+            created_at=moments.get("created_at"),
+            starts_at=moments.get("starts_at"),
+            ends_at=moments.get("ends_at"),
+            # What GoPhish does not tell there is not, whatever it told before.
+            cleared=frozenset({CampaignPart.START, CampaignPart.END}),
         ),
-    )
-
-
-def telling_of(
-    *,
-    external_id: str,
-    name: str,
-    state: CampaignState,
-    created_at: datetime | None,
-    starts_at: datetime | None,
-    ends_at: datetime | None,
-) -> CampaignTelling:
-    """A campaign as it can be kept: its name cut to what fits, and no end before its start.
-
-    Somebody may complete a campaign that is still queued; it began when it ended.
-    """
-    if starts_at is not None and ends_at is not None:
-        starts_at = min(starts_at, ends_at)
-    return CampaignTelling(
-        external_id=external_id,
-        name=plain(name, MAX_LENGTHS["name"]) or "GoPhish",
-        state=state,
-        created_at=created_at,
-        starts_at=starts_at,
-        ends_at=ends_at,
+        faults=[date for date in dates.values() if isinstance(date, Fault)],
     )
 
 
@@ -80,14 +61,12 @@ def state_of(status: str) -> CampaignState:
     return STATES.get(status, CampaignState.RUNNING)
 
 
-def moment_of(text: str | None) -> datetime | None:
-    """A date of GoPhish, which writes the year 1 where there is none. None as well for what is no date."""
-    if not text or text.startswith(_UNSET_YEAR):
-        return None
-    try:
-        return parse_moment(text)
-    except InvalidMoment:
-        return None
+def told_campaign(glance: CampaignGlance, results: Results) -> ToldCampaign:
+    """A campaign of the summary with its results, which say what to believe of its dates."""
+    lines = lines_of(results)
+    telling, fault = believed(glance.telling, lines)
+    faults = [*glance.faults, *([fault] if fault is not None else ())]
+    return ToldCampaign(campaign=telling, lines=[*lines, *(RefusedLine(faults=(one,)) for one in faults)])
 
 
 def lines_of(results: Results) -> Sequence[Line]:
@@ -135,4 +114,4 @@ def _placed(line: RefusedLine, place: str) -> RefusedLine:
 
 def _digest(summary: Summary) -> str:
     # Not as JSON, which this encoder writes of numbers below 2**64 alone.
-    return hashlib.blake2b(repr(summary).encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b(repr((_READ_AS, summary)).encode(), digest_size=16).hexdigest()

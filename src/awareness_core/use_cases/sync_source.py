@@ -15,12 +15,17 @@ from awareness_core.errors import AwarenessError, Conflict, Fault, SourceUnavail
 from awareness_core.ports import Ports
 from awareness_core.results_intake import ImportOutcome, take_in
 from awareness_core.results_plan import Line
-from awareness_core.source_ports import ResultTool
-from awareness_core.sources import LEASE, CampaignGlance, CampaignReading, Source, unread
+from awareness_core.source_ports import ResultTool, ToldCampaign
+from awareness_core.sources import LEASE, CampaignGlance, CampaignReading, Source, is_another, unread
 
 _HOLDER_BYTES = 16
 _LINES_AT_ONCE = 250
 _MAX_ERROR = 500
+_ANOTHER = Fault(
+    field="campaign",
+    code="another_campaign",
+    message="it was made after the campaign ended that had this number before; has the tool been set up anew?",
+)
 
 
 MAX_LEFT_OUT = 20
@@ -64,16 +69,19 @@ class SyncedSource:
         return not self.errors
 
 
-@attrs.frozen(kw_only=True)
-class _Told:
+@attrs.frozen
+class _Payload:
     """One campaign's results as a payload."""
 
-    campaign: CampaignTelling
-    lines: Sequence[Line]
+    told: ToldCampaign
+
+    @property
+    def campaign(self) -> CampaignTelling:
+        return self.told.campaign
 
     async def batches(self) -> AsyncIterator[Sequence[Line]]:
-        for start in range(0, len(self.lines), _LINES_AT_ONCE):
-            yield self.lines[start : start + _LINES_AT_ONCE]
+        for start in range(0, len(self.told.lines), _LINES_AT_ONCE):
+            yield self.told.lines[start : start + _LINES_AT_ONCE]
 
 
 def _ignore(_progress: SyncProgress) -> None:
@@ -155,10 +163,12 @@ class _Poll:
 
     async def _read(self, glance: CampaignGlance) -> ImportOutcome:
         began = self._ports.clock.now()
-        lines = await self._tool.results(self._source, glance.told_id)
-        told = _Told(campaign=glance.telling, lines=lines)
+        told = await self._tool.results(self._source, glance)
         async with self._ports.store.transaction(self._source.company_id) as transaction:
-            outcome = await take_in(self._ports, transaction, told)
+            known = await transaction.campaign_by_external_id(told.campaign.external_id)
+            if known is not None and is_another(known, told.campaign):
+                raise ValidationFailed([_ANOTHER])
+            outcome = await take_in(self._ports, transaction, _Payload(told))
         # After the commit: what is read twice does no harm, what is never read would.
         reading = CampaignReading(digest=glance.digest, read_at=began, left_out=outcome.summary.failed)
         await self._ports.sources.record_campaign_reading(self._source.id, glance.told_id, reading)
