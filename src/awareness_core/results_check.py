@@ -15,7 +15,7 @@ from functools import partial
 import attrs
 
 from awareness_core.campaign_events import Event, event_key
-from awareness_core.campaigns import CampaignState, CampaignTelling, Difficulty
+from awareness_core.campaigns import CampaignPart, CampaignState, CampaignTelling, Difficulty
 from awareness_core.emails import EmailAddress, InvalidEmail, parse_email
 from awareness_core.errors import Fault, ValidationFailed
 from awareness_core.kpis import Step
@@ -40,7 +40,7 @@ YEARS = range(2000, 2100)
 
 @attrs.frozen(kw_only=True)
 class RawCampaign:
-    """A campaign's fields as sent; what is None was not."""
+    """A campaign's fields as sent; what is None was not, or was sent to be none if it is among `cleared`."""
 
     external_id: str
     name: str
@@ -49,6 +49,7 @@ class RawCampaign:
     starts_at: str | None = None
     ends_at: str | None = None
     difficulty: Difficulty | None = None
+    cleared: frozenset[CampaignPart] = frozenset()
     is_name_guessed: bool = False
     is_state_guessed: bool = False
 
@@ -92,6 +93,7 @@ def check_campaign(raw: RawCampaign, *, names: Mapping[str, str]) -> CampaignTel
         starts_at=check.optional_moment("starts_at", raw.starts_at),
         ends_at=check.optional_moment("ends_at", raw.ends_at, end_of_day=True),
         difficulty=raw.difficulty,
+        cleared=raw.cleared,
         is_name_guessed=raw.is_name_guessed,
         is_state_guessed=raw.is_state_guessed,
     )

@@ -82,6 +82,31 @@ async def test_a_campaign_that_ends_on_a_day_ends_with_it(service: Service) -> N
     assert 1 == answer.json["campaign"]["stats"]["cliques"]
 
 
+@pytest.mark.parametrize("none", [None, "", " "])
+async def test_an_end_is_taken_back_and_what_came_after_it_counts_again(
+    stored: Service, none: str | None
+) -> None:
+    ended = {**CAMPAIGN, "date_fin": "2026-03-03T08:30:00Z", "difficulte": "facile"}
+    late = await as_json(stored, [event("a")], campaign=ended)
+    kept = await as_json(stored)
+    cleared = await as_json(
+        stored, campaign={**CAMPAIGN, "date_debut": none, "date_fin": none, "created_at": none}
+    )
+
+    assert [0, 0, 1] == [one.json["campaign"]["stats"]["cliques"] for one in (late, kept, cleared)]
+    assert late.json["campaign"] == kept.json["campaign"]
+    assert (None, None) == (cleared.json["campaign"]["date_debut"], cleared.json["campaign"]["date_fin"])
+    assert late.json["campaign"]["created_at"] == cleared.json["campaign"]["created_at"]
+    assert "facile" == cleared.json["campaign"]["difficulte"]
+
+
+async def test_a_difficulty_is_taken_back(service: Service) -> None:
+    await as_json(service, campaign={**CAMPAIGN, "difficulte": "facile"})
+    cleared = await as_lines(service, lines({"campaign": {**CAMPAIGN, "difficulte": None}}))
+
+    assert None is cleared.json["campaign"]["difficulte"]
+
+
 @pytest.mark.parametrize("at", ["0001-01-01T00:00:00Z", "1999-12-31T23:59:59Z", "2100-01-01T00:00:00Z"])
 async def test_a_time_that_only_stands_for_none_is_no_event(service: Service, at: str) -> None:
     answer = await as_json(service, [event("a", at=at), event("b")])

@@ -9,7 +9,7 @@ from typing import Annotated, Final, TypeVar
 import attrs
 from msgspec import UNSET, Meta, UnsetType
 
-from awareness_core.campaigns import CampaignTelling
+from awareness_core.campaigns import CampaignPart, CampaignTelling
 from awareness_core.emails import MAX_EMAIL_LENGTH
 from awareness_core.errors import Fault, ValidationFailed
 from awareness_core.kpis import Step
@@ -87,14 +87,22 @@ class ImportedCampaign:
         Meta(description="One that the campaign is past already is passed over: it was told late."),
     ]
     created_at: Annotated[
-        _Instant | UnsetType | None, Meta(description="Absent or null: as it is, or now for a new one.")
+        _Instant | UnsetType | None,
+        Meta(description="Absent, null or empty: as it is, or now for a new one."),
     ] = UNSET
-    date_debut: Annotated[_Instant | UnsetType | None, Meta(description="Absent or null: as it is.")] = UNSET
+    date_debut: Annotated[
+        _Instant | UnsetType | None, Meta(description="Absent: as it is. Null or empty: there is none.")
+    ] = UNSET
     date_fin: Annotated[
         _Instant | UnsetType | None,
-        Meta(description="Absent or null: as it is. Later events are kept and not counted."),
+        Meta(
+            description="Absent: as it is. Null or empty: there is none. Later events are kept and not counted."
+        ),
     ] = UNSET
-    difficulte: Annotated[Difficulte | UnsetType | None, Meta(description="Of the lure.")] = UNSET
+    difficulte: Annotated[
+        Difficulte | UnsetType | None,
+        Meta(description="Of the lure. Absent: as it is. Null: there is none."),
+    ] = UNSET
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -196,14 +204,20 @@ def read_campaign(value: object) -> CampaignTelling:
         raise ValidationFailed(_within("campaign", taken.faults))
     sent = ImportedCampaign(**taken.fields)  # type: ignore[arg-type]  # `take` checked each against its type
     difficulty = _known(sent.difficulte)
+    emptied: Mapping[CampaignPart, object] = {
+        CampaignPart.START: sent.date_debut,
+        CampaignPart.END: sent.date_fin,
+        CampaignPart.DIFFICULTY: sent.difficulte,
+    }
     raw = RawCampaign(
         external_id=sent.external_id,
         name=sent.nom,
         state=STATES[sent.statut],
-        created_at=_known(sent.created_at),
-        starts_at=_known(sent.date_debut),
-        ends_at=_known(sent.date_fin),
+        created_at=_filled(sent.created_at),
+        starts_at=_filled(sent.date_debut),
+        ends_at=_filled(sent.date_fin),
         difficulty=None if difficulty is None else DIFFICULTIES[difficulty],
+        cleared=frozenset(part for part, value in emptied.items() if _is_emptied(value)),
     )
     try:
         return check_campaign(raw, names=_CAMPAIGN_NAMES)
@@ -256,6 +270,14 @@ def spell_import(outcome: ImportOutcome, errors: Iterable[LineError]) -> ImportA
 
 def _within(place: str, faults: Iterable[Fault]) -> list[Fault]:
     return [attrs.evolve(fault, field=place_within(place, fault.field)) for fault in faults]
+
+
+def _filled(value: str | UnsetType | None) -> str | None:
+    return None if _is_emptied(value) else _known(value)
+
+
+def _is_emptied(value: object) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def _known(value: _Value | UnsetType | None) -> _Value | None:
