@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from awareness_core.clock_ports import Entropy
 from awareness_core.employees import Employee
 from awareness_core.passwords import (
     ENTROPY_BYTES,
@@ -12,7 +13,7 @@ from awareness_core.passwords import (
     digest_password,
     spell_password,
 )
-from awareness_core.ports import Entropy, InvitationLetter
+from awareness_core.ports import InvitationLetter
 from awareness_core.tenants import Company
 
 

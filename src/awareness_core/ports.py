@@ -18,6 +18,7 @@ import attrs
 from awareness_core.api_keys import ApiKey, ApiKeyId, PublicId
 from awareness_core.campaign_events import Event, EventKey
 from awareness_core.campaigns import Campaign, CampaignId, CampaignQuery
+from awareness_core.clock_ports import Clock, Entropy
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Access, Employee, EmployeeChange, EmployeeId, EmployeeState
 from awareness_core.erasure_ports import ErasureReading, ErasureTransaction
@@ -43,20 +44,6 @@ from awareness_core.source_ports import ResultTool, Sources
 from awareness_core.sources import SourceKind
 from awareness_core.tenants import Company, CompanyId, Language
 from awareness_core.verdict_rules import VerdictRules
-
-
-class Clock(Protocol):
-    """The time."""
-
-    def now(self) -> datetime:
-        """Aware, UTC, cut to whole milliseconds."""
-
-
-class Entropy(Protocol):
-    """Unpredictable bytes."""
-
-    def take(self, count: int) -> bytes:
-        """`count` bytes fit for secrets."""
 
 
 class Companies(Protocol):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import attrs
 
@@ -18,19 +18,18 @@ from awareness_core.errors import StillRunning
 from awareness_core.ports import Ports
 from awareness_core.receipts import ReceiptId
 from awareness_core.use_cases.once import AnsweredBefore, kept_answer, once
-from awareness_memory import memory_ports
+from awareness_memory import SystemClock, memory_ports
 from awareness_sql import open_storage
 from tests.contracts.sqlite_writer import COUNTER
 from tests.contracts.storages import ACME, changed
 
 
 @attrs.frozen
-class _ClockAhead:
+class _ClockAhead(SystemClock):
     ahead: timedelta
 
     def now(self) -> datetime:
-        moment = datetime.now(UTC) + self.ahead
-        return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+        return super().now() + self.ahead
 
 
 async def count_up(ports: Ports) -> int:

@@ -11,7 +11,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,7 @@ import pytest
 from awareness_core.ports import QuotaCounter
 from awareness_core.quota import API_KEY_POLICY, QuotaPolicy, QuotaUse, decide
 from awareness_limits import FallbackCounter, MemoryCounter, RedisCounter, parse_store_url
+from awareness_memory import SystemClock
 from awareness_memory.quota import MemoryQuotaCounter
 from awareness_sql.postgres.address import parse_address
 from awareness_sql.postgres.quota import PostgresQuotaCounter
@@ -52,7 +53,7 @@ async def counter(request: pytest.FixtureRequest, redis_url: str) -> AsyncIterat
         case "memory":
             yield MemoryCounter()
         case "clocked memory":
-            yield MemoryQuotaCounter(_PresentTime())
+            yield MemoryQuotaCounter(SystemClock())
         case "redis":
             redis = _redis_counter(redis_url)
             yield redis
@@ -232,12 +233,6 @@ async def test_memory_window_ends_to_the_moment() -> None:
 
 async def _has(counter: QuotaCounter, use: QuotaUse) -> bool:
     return await counter.peek("key", SHORT) == use
-
-
-class _PresentTime:
-    def now(self) -> datetime:
-        now = datetime.now(UTC)
-        return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
 
 _A_MILLISECOND = timedelta(milliseconds=1)

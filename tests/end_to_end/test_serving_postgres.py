@@ -15,6 +15,7 @@ import pytest
 from tests.contracts.postgres_database import PlacedDatabase, database_on
 from tests.contracts.postgres_server import DURABLE, PASSWORD, SERVICE, PostgresServer, psql
 from tests.contracts.redis_server import free_port
+from tests.contracts.smtp_server import smtp_server_beside
 from tests.end_to_end.installed import Installation, Server, employee, until
 
 
@@ -203,6 +204,38 @@ def test_while_its_database_is_away_it_answers_503_and_it_comes_back_by_itself(
     assert (200, "created") == (after.status_code, after.json()["employee"]["action"])
     assert 0 == done.code
     assert [] == [line for line in done.err.splitlines() if "Traceback" in line]
+
+
+def test_who_was_mailed_is_answered_for_although_the_database_was_restarted_meanwhile(
+    database: PlacedDatabase, postgres: PostgresServer, tmp_path: Path
+) -> None:
+    with smtp_server_beside() as smtp, ThreadPoolExecutor(1) as caller:
+        installation = Installation(
+            tmp_path,
+            database_url=database.url,
+            port=str(free_port()),
+            smtp_url=f"smtp://127.0.0.1:{smtp.port}",
+            mail_from="a@example.com",
+        )
+        _, key = installation.company_with_key("write:employees")
+        with installation.serving() as server, server.client(key) as client:
+            sync = {"employees": [employee(number) for number in range(20)]}
+            client.post("/api/v1/employees/sync", json=sync).raise_for_status()
+            smtp.hold_answers()
+            inviting = caller.submit(client.post, "/api/v1/employees/invite-bulk", json={}, timeout=60)
+            until(lambda: bool(smtp.handed_over))
+            postgres.stop("immediate")
+            try:
+                smtp.release_answers()
+                until(lambda: len(smtp.letters) == 20 and smtp.open_connections == 0)
+            finally:
+                postgres.start()
+            answer = inviting.result()
+
+    assert (200, 20) == (answer.status_code, answer.json()["summary"]["invited"])
+    assert 20 == len({*smtp.recipients}) == len(smtp.letters)
+    left = "SELECT count(*) FROM pending_invitations", "SELECT count(*) FROM employees WHERE last_sent_at > 0"
+    assert ["0", "20"] == psql(database.superuser_url, *left)
 
 
 def test_a_worker_that_takes_the_place_of_another_may_find_no_database(

@@ -304,7 +304,9 @@ async def test_mail_does_not_go_out_again_when_the_answer_could_not_be_kept(stor
     interrupted = await stored.post(INVITE, headers=KEY)
 
     assert 503 == lost.status
-    assert (409, "120") == (under_way.status, under_way.headers["retry-after"])
+    assert 409 == under_way.status
+    # Of two minutes, less those 20 seconds in which writing it down was tried.
+    assert 100 <= int(under_way.headers["retry-after"]) <= 102
     assert (409, "CONFLICT") == (interrupted.status, interrupted.code)
     assert "retry-after" not in interrupted.headers
     assert 1 == len(stored.mailer.letters)

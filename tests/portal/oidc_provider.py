@@ -14,7 +14,6 @@ import json
 import secrets
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import parse_qs, unquote_plus, urlencode, urlsplit
 
@@ -22,7 +21,8 @@ import attrs
 from joserfc import jwt
 from joserfc.jwk import KeySet, RSAKey
 
-from awareness_core.ports import Clock
+from awareness_core.clock_ports import Clock
+from awareness_memory import SystemClock
 from tests.contracts.gophish_server import Reply, bytes_of
 
 CLIENT: Final = "awareness portal"
@@ -33,11 +33,6 @@ REDIRECT: Final = "https://portal.example/login/oidc"
 _KEYS: Final = [RSAKey.generate_key(2048, {"kid": f"key {number}", "use": "sig"}) for number in range(2)]
 
 
-class _Now:
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-
 @attrs.define
 class FakeProvider:
     """`replies` by path stand in the place of the right answers; `asked` notes the path of each request.
@@ -46,7 +41,7 @@ class FakeProvider:
     """
 
     issuer: str = ""
-    clock: Clock = attrs.field(factory=_Now)
+    clock: Clock = attrs.field(factory=SystemClock)
     redirect: str = REDIRECT
     person: Mapping[str, Any] = attrs.field(factory=dict)
     claims: dict[str, Any] = attrs.field(factory=dict)
@@ -209,7 +204,7 @@ class FakeProvider:
 @asynccontextmanager
 async def fake_provider(clock: Clock | None = None) -> AsyncIterator[FakeProvider]:
     """One that listens on a free port while the block runs."""
-    fake = FakeProvider(clock=clock or _Now())
+    fake = FakeProvider(clock=clock or SystemClock())
     server = await asyncio.start_server(fake.answer, "127.0.0.1", 0)
     fake.issuer = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:

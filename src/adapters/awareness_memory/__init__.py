@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import attrs
 
-from awareness_core.ports import Clock, Entropy, PortalPorts
+from awareness_core.clock_ports import Clock, Entropy
+from awareness_core.ports import PortalPorts
 from awareness_memory.identity import MemoryIdentityProviders, MemorySingleSignOn
 from awareness_memory.mailbox import MemoryMailer
 from awareness_memory.passwords import FewPasswords, ScryptHasher

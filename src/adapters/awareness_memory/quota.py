@@ -6,7 +6,7 @@ from datetime import datetime
 
 import attrs
 
-from awareness_core.ports import Clock
+from awareness_core.clock_ports import Clock
 from awareness_core.quota import QuotaPolicy, QuotaUse
 
 _SWEEP_EVERY = 1024

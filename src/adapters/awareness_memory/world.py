@@ -5,6 +5,7 @@ The real ones are here, and not beside a network or a database, because every pr
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 from datetime import UTC, datetime, timedelta
@@ -18,6 +19,10 @@ class SystemClock:
     def now(self) -> datetime:
         """Aware, UTC, cut to whole milliseconds."""
         return whole_milliseconds(datetime.now(UTC))
+
+    async def wait(self, duration: timedelta) -> None:
+        """Come back when so much time has passed."""
+        await asyncio.sleep(duration.total_seconds())
 
 
 class ManualClock:
@@ -41,6 +46,11 @@ class ManualClock:
     def advance(self, by: timedelta) -> None:
         """Move on by that much."""
         self.set(self._now + by)
+
+    async def wait(self, duration: timedelta) -> None:
+        """Move on by that much, without taking the time; others get their turn."""
+        self.advance(duration)
+        await asyncio.sleep(0)
 
 
 class SystemEntropy:

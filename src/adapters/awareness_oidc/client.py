@@ -18,10 +18,10 @@ from authlib.oauth2.auth import ClientAuth
 from authlib.oauth2.client import OAuth2Client
 from authlib.oauth2.rfc6749.parameters import prepare_token_request
 
+from awareness_core.clock_ports import Clock
 from awareness_core.errors import ProviderUnavailable
 from awareness_core.identity_ports import SignInRequest
 from awareness_core.identity_providers import Identity, IdentityProvider
-from awareness_core.ports import Clock
 from awareness_oidc.fetching import SLOW, STRANGE, Limits, ask, shown
 from awareness_oidc.metadata import Metadata, ProviderDirectory
 from awareness_oidc.tokens import TOKEN, NoKeyFits, identity_of, verified_claims

@@ -17,9 +17,9 @@ import msgspec
 from joserfc.errors import JoseError
 from joserfc.jwk import JWKRegistry, Key
 
+from awareness_core.clock_ports import Clock
 from awareness_core.errors import ProviderUnavailable
 from awareness_core.identity_providers import is_safe_url
-from awareness_core.ports import Clock
 from awareness_oidc.fetching import STRANGE, Limits, ask, shown
 
 KEPT: Final = timedelta(hours=1)

@@ -10,9 +10,9 @@ import asyncio
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
+from awareness_core.clock_ports import Clock
 from awareness_core.identity_ports import SignInRequest
 from awareness_core.identity_providers import Identity, IdentityProvider
-from awareness_core.ports import Clock
 from awareness_oidc.fetching import Limits
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from awareness_core.employees import Access, Employee, EmployeeId, access
 from awareness_core.letters import new_letter
 from awareness_core.outbox import PendingInvitation, claimed, postponed
 from awareness_core.passwords import TemporaryPassword
+from awareness_core.persistence import persist
 from awareness_core.ports import Delivery, InvitationLetter, Ports, Transaction
 from awareness_core.tenants import Company, CompanyId
 
@@ -58,17 +59,21 @@ async def deliver_pending(ports: Ports, company_id: CompanyId) -> PendingDeliver
         return PendingDelivered(dropped=dropped)
     deliveries = await ports.mailer.send_invitations([attempt.letter for attempt in attempts])
     told = list(zip(attempts, deliveries, strict=True))
-    async with ports.store.transaction(company_id) as transaction:
-        await transaction.record_deliveries([one.password for one, delivery in told if delivery.accepted])
-        waiting = [one for one, delivery in told if _may_work_later(delivery)]
-        settled = [one.pending.employee_id for one, delivery in told if not _may_work_later(delivery)]
-        await transaction.forget_pending(settled, holder=holder)
-        # Of those that are still its own: others were invited anew meanwhile, or left.
-        held = {pending.employee_id for pending in await transaction.held_invitations(holder)}
-        now = ports.clock.now()
-        await transaction.save_pending(
-            [postponed(one.pending, now=now) for one in waiting if one.pending.employee_id in held]
-        )
+    waiting = [one for one, delivery in told if _may_work_later(delivery)]
+
+    async def close() -> None:
+        async with ports.store.transaction(company_id) as transaction:
+            await transaction.record_deliveries([one.password for one, delivery in told if delivery.accepted])
+            settled = [one.pending.employee_id for one, delivery in told if not _may_work_later(delivery)]
+            await transaction.forget_pending(settled, holder=holder)
+            # Of those that are still its own: others were invited anew meanwhile, or left.
+            held = {pending.employee_id for pending in await transaction.held_invitations(holder)}
+            now = ports.clock.now()
+            await transaction.save_pending(
+                [postponed(one.pending, now=now) for one in waiting if one.pending.employee_id in held]
+            )
+
+    await persist(ports.clock, close)
     mailed = sum(delivery.accepted for delivery in deliveries)
     return PendingDelivered(
         mailed=mailed,

@@ -12,6 +12,7 @@ from awareness_core.invitations import (
 )
 from awareness_core.letters import new_letter
 from awareness_core.outbox import decided
+from awareness_core.persistence import persist
 from awareness_core.ports import Ports
 from awareness_core.tenants import CompanyId
 
@@ -29,8 +30,8 @@ async def invite(
 
     The decision, the attempt and the password's digest are committed before the mail goes out, so that a mailed
     password always opens, and an invitation that a crash broke off is taken up by `deliver_pending`. No transaction is
-    open while mail is sent. Whoever is not reached is told as failed, and not mailed later. Raises `NotFound` for an
-    unknown company.
+    open while mail is sent, and what came of it is written down by `persist`. Whoever is not reached is told as failed,
+    and not mailed later. Raises `NotFound` for an unknown company.
     """
     holder = ports.entropy.take(_HOLDER_BYTES).hex()
     async with ports.store.transaction(company_id) as transaction:
@@ -55,9 +56,13 @@ async def invite(
     delivered = [
         password for (password, _), delivery in zip(prepared, deliveries, strict=True) if delivery.accepted
     ]
-    async with ports.store.transaction(company_id) as transaction:
-        await transaction.record_deliveries(delivered)
-        await transaction.forget_pending([person.id for person in plan.chosen], holder=holder)
+
+    async def close() -> None:
+        async with ports.store.transaction(company_id) as transaction:
+            await transaction.record_deliveries(delivered)
+            await transaction.forget_pending([person.id for person in plan.chosen], holder=holder)
+
+    await persist(ports.clock, close)
     reached = {password.employee_id for password in delivered}
     return settle(plan, {person.id: person.id in reached for person in plan.chosen})
 
