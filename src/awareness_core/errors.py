@@ -153,13 +153,15 @@ class SignatureInvalid(AwarenessError):
 class SourceUnavailable(AwarenessError):
     """A tool whose results are wanted did not give them. The message says why and what would help, for an operator.
 
-    `spoils_all` says that nothing else can be had of it either; otherwise only what was asked for was wrong.
+    `spoils_all` says that nothing else can be had of it either; otherwise only what was asked for was wrong, or, when
+    `is_doubtful`, one of the two: the answer did not come, or not whole.
     """
 
     code = "SOURCE_UNAVAILABLE"
 
-    def __init__(self, message: str, *, spoils_all: bool = True) -> None:
+    def __init__(self, message: str, *, spoils_all: bool = True, is_doubtful: bool = False) -> None:
         self.spoils_all = spoils_all
+        self.is_doubtful = is_doubtful
         super().__init__(message)
 
 

@@ -12,7 +12,7 @@ import hmac
 import ipaddress
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import NewType
 
 import attrs
@@ -40,6 +40,12 @@ A summary counts people: somebody's second click changes nothing in it (Choice: 
 LEASE = timedelta(minutes=7)
 """How long a source is one process' to poll without a sign of life. Reading one campaign takes less."""
 
+MAX_DOUBTFUL = 2
+"""After so many answers that did not come, a poll ends: mostly because the tool is going down."""
+
+UNREADABLE = ""
+"""The digest of no glance."""
+
 WANTED_PAUSE = timedelta(seconds=15)
 """At least so long lies between two polls, however often one is asked for."""
 
@@ -48,6 +54,7 @@ _URL = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _LAST_PORT = 65_535
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _SIGNATURE = re.compile(r"sha256=([0-9a-fA-F]{64})")
 _SECRET_PREFIX = "whs_"  # noqa: S105 (says what kind of secret follows)
 _SECRET_LENGTH = 43
@@ -113,11 +120,19 @@ class CampaignGlance:
 
 @attrs.frozen(kw_only=True)
 class CampaignReading:
-    """When a campaign's results were last read, the digest of its glance before that, how many lines were left out."""
+    """When a campaign's results were last read, the digest of its glance before that, how many lines were left out.
+
+    Or when that failed: then the digest is `UNREADABLE`.
+    """
 
     digest: str
     read_at: datetime
     left_out: int = 0
+
+    @property
+    def failed_at(self) -> datetime | None:
+        """When it could last not be read, if it could not."""
+        return self.read_at if self.digest == UNREADABLE else None
 
 
 def campaign_external_id(source: Source, told_id: str) -> str:
@@ -137,17 +152,29 @@ def is_another(known: Campaign, telling: CampaignTelling) -> bool:
 
 
 def unread(
-    glances: Iterable[CampaignGlance], readings: Mapping[str, CampaignReading], *, now: datetime
+    glances: Iterable[CampaignGlance],
+    readings: Mapping[str, CampaignReading],
+    *,
+    now: datetime,
+    everything: bool = False,
 ) -> Sequence[CampaignGlance]:
-    """Those of `glances` whose results may differ from what was read, in their order."""
+    """Those of `glances` whose results may differ from what was read, or with `everything` all, in their order.
+
+    Those that could not be read last time come last, so that they keep none of the others from its turn; among them the
+    one first that has waited longest.
+    """
 
     def may_differ(glance: CampaignGlance) -> bool:
         known = readings.get(glance.told_id)
-        if known is None or known.digest != glance.digest:
+        if everything or known is None or known.digest != glance.digest:
             return True
         return not glance.is_over and now - known.read_at >= READ_AGAIN_AFTER
 
-    return [glance for glance in glances if may_differ(glance)]
+    def failed_at(glance: CampaignGlance) -> datetime:
+        known = readings.get(glance.told_id)
+        return (known.failed_at if known is not None else None) or _LONG_AGO
+
+    return sorted((glance for glance in glances if may_differ(glance)), key=failed_at)
 
 
 def is_kept_as_told(at: datetime, *, created_at: datetime) -> bool:

@@ -141,13 +141,31 @@ async def test_what_is_no_answer_is_told_in_one_sentence(
     assert "\n" not in refusal.message
 
 
-@pytest.mark.parametrize(("status", "spoils_all"), [(404, False), (500, False), (502, True), (401, True)])
+@pytest.mark.parametrize(
+    ("status", "spoils_all", "is_doubtful"),
+    [(404, False, False), (500, False, False), (502, False, True), (504, False, True), (401, True, False)],
+)
 async def test_a_campaign_that_cannot_be_read_does_not_spoil_the_others(
-    gophish: FakeGophish, spring: Source, status: int, *, spoils_all: bool
+    gophish: FakeGophish, spring: Source, status: int, *, spoils_all: bool, is_doubtful: bool
 ) -> None:
     gophish.replies[RESULTS] = raw(bytes_of(status, b"{}"))
+    refusal = await refused(spring, results=True)
 
-    assert spoils_all == (await refused(spring, results=True)).spoils_all
+    assert (spoils_all, is_doubtful) == (refusal.spoils_all, refusal.is_doubtful)
+
+
+LOST = ["an answer that breaks off", "half a head", "silence", "drops for ever", "a page behind a proxy"]
+
+
+@pytest.mark.parametrize("results", [False, True], ids=["summary", "results"])
+@pytest.mark.parametrize("name", LOST)
+async def test_an_answer_that_is_lost_may_be_one_campaigns_fault_but_without_the_summary_there_is_none(
+    gophish: FakeGophish, spring: Source, name: str, *, results: bool
+) -> None:
+    gophish.replies["*"], _ = ODD[name]
+    refusal = await refused(spring, results=results)
+
+    assert (not results, results) == (refusal.spoils_all, refusal.is_doubtful)
 
 
 async def test_the_phishing_pages_are_not_the_administration(gophish: FakeGophish, spring: Source) -> None:

@@ -23,7 +23,15 @@ from awareness_core.periods import parse_moment
 from awareness_core.ports import Ports
 from awareness_core.recipients import Recipient
 from awareness_core.results_plan import Line
-from awareness_core.sources import LEASE, READ_AGAIN_AFTER, SourceId, SourceKind, SourceState, is_due
+from awareness_core.sources import (
+    LEASE,
+    MAX_DOUBTFUL,
+    READ_AGAIN_AFTER,
+    SourceId,
+    SourceKind,
+    SourceState,
+    is_due,
+)
 from awareness_core.use_cases.add_source import AddedSource, add_source, renew_webhook_secret
 from awareness_core.use_cases.import_results import import_results
 from awareness_core.use_cases.receive_notice import NoticeOutcome, receive_notice
@@ -569,13 +577,83 @@ async def test_not_every_line_that_is_left_out_is_told_but_all_are_counted(light
     assert (MAX_LEFT_OUT + 6, MAX_LEFT_OUT) == (outcome.failed_lines, len(outcome.left_out))
 
 
+def results_of(number: int) -> str:
+    return f"/api/campaigns/{number}/results"
+
+
 async def test_what_was_read_before_gophish_went_away_stays(light: Site) -> None:
-    light.gophish.replies["/api/campaigns/8/results"] = raw(b"")
+    light.gophish.replies[results_of(8)] = raw(bytes_of(401, b""))
     read, _, errors = await light.poll()
 
     assert (1, 1) == (read, len(errors))
     light.gophish.replies.clear()
     assert (3, 2, []) == await light.poll()
+
+
+async def test_a_campaign_whose_results_break_off_keeps_none_from_the_others(site: Site) -> None:
+    site.gophish.replies[results_of(7)] = raw(b"")
+    read, new, errors = await site.poll()
+
+    assert (3, 1) == (read, len(errors))
+    assert "broke off in the middle of /api/campaigns/7/results" in errors[0]
+    assert SourceState.FAILING is (await site.state())[0]
+    site.gophish.replies.clear()
+    assert (1, 17 - new, []) == await site.poll()
+
+
+@pytest.mark.parametrize("everything", [False, True])
+async def test_a_poll_of_many_that_break_off_ends_soon_and_the_next_begins_elsewhere(
+    site: Site, *, everything: bool
+) -> None:
+    broken = [results_of(number) for number in (7, 8, 9)]
+    site.gophish.replies = dict.fromkeys(broken, raw(b""))
+    first = await site.poll(everything=everything)
+    asked_first, site.gophish.asked = site.gophish.paths[1:], []
+    site.clock.advance(timedelta(seconds=1))
+    second = await site.poll(everything=everything)
+    asked_second, site.gophish.asked = site.gophish.paths[1:], []
+    site.clock.advance(timedelta(seconds=1))
+    await site.poll(everything=everything)
+
+    assert broken[:MAX_DOUBTFUL] == asked_first
+    assert (0, MAX_DOUBTFUL) == (first[0], len(first[2]))
+    assert [broken[2], results_of(10), broken[0]] == asked_second
+    assert (1, MAX_DOUBTFUL) == (second[0], len(second[2]))
+    assert [*([results_of(10)] if everything else []), broken[1], broken[0]] == site.gophish.paths[1:]
+
+    site.gophish.replies.clear()
+    assert (4 if everything else 3, 17, []) == await site.poll(everything=everything)
+
+
+async def test_a_failed_reading_keeps_how_many_lines_were_left_out(site: Site) -> None:
+    spoil(site.gophish, lines=2)
+    await site.poll()
+    site.gophish.replies[results_of(8)] = raw(b"")
+    await site.poll(everything=True)
+
+    readings = await site.ports.sources.campaign_readings(site.added.source.id)
+    assert 3 == readings["8"].left_out
+
+
+async def test_a_lease_lasts_from_one_answer_to_the_next(light: Site) -> None:
+    """Each answer may take nearly as long as the lease, the summary's too."""
+    polls = 0
+
+    async def slowly(writer: asyncio.StreamWriter) -> None:
+        light.clock.advance(LEASE - timedelta(seconds=1))
+        nonlocal polls
+        with pytest.raises(Conflict):
+            await light.poll()
+        polls += 1
+        path = light.gophish.paths[-1]
+        number = 0 if path.endswith("summary") else int(path.split("/")[3])
+        told = light.gophish.results.get(number, light.gophish.summary)
+        await raw(bytes_of(200, json.dumps(told).encode()))(writer)
+
+    light.gophish.replies["*"] = slowly
+
+    assert (4, 17, []) == await light.poll()
+    assert 5 == polls
 
 
 async def test_one_process_polls_at_a_time(site: Site) -> None:

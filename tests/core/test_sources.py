@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from awareness_core.campaigns import Campaign, CampaignId, CampaignState, CampaignTelling
 from awareness_core.errors import ValidationFailed
-from awareness_core.sources import check_source, is_another, is_kept_as_told
+from awareness_core.sources import (
+    UNREADABLE,
+    CampaignGlance,
+    CampaignReading,
+    check_source,
+    is_another,
+    is_kept_as_told,
+    unread,
+)
 from tests.core.strategies import NOW
 
 moments = st.integers(0, 5000).map(lambda milliseconds: NOW + timedelta(milliseconds=milliseconds))
@@ -39,6 +47,34 @@ def test_what_is_taken_at_its_word_is_polled_at_that_moment(
         assert keep(at) == at
     if keep is exactly and made != cut_off(made):
         assert is_kept_as_told(at, created_at=keep(made))
+
+
+_READINGS = st.dictionaries(
+    st.sampled_from("abcd"),
+    st.builds(CampaignReading, digest=st.sampled_from([UNREADABLE, "old", "same"]), read_at=moments),
+)
+
+
+@given(readings=_READINGS, everything=st.booleans())
+def test_what_could_not_be_read_comes_after_all_else_and_whoever_waits_longest_first(
+    readings: dict[str, CampaignReading], *, everything: bool
+) -> None:
+    telling = CampaignTelling(external_id="c", name="n", state=CampaignState.RUNNING)
+    glances = [
+        CampaignGlance(told_id=told_id, digest="same", is_over=True, telling=telling) for told_id in "abcd"
+    ]
+    found = [one.told_id for one in unread(glances, readings, now=NOW, everything=everything)]
+    failed = [
+        (readings[one].read_at, one)
+        for one in found
+        if one in readings and readings[one].digest == UNREADABLE
+    ]
+    others = found[: len(found) - len(failed)]
+
+    same = {told_id for told_id, known in readings.items() if known.digest == "same"}
+    assert set("abcd") - (set() if everything else same) == set(found)
+    assert sorted(others) == others
+    assert [one for _, one in sorted(failed)] == found[len(others) :]
 
 
 @given(made=moments, ended=st.none() | moments, told=st.none() | moments)

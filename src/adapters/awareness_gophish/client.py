@@ -76,15 +76,16 @@ class GophishClient:
             async with asyncio.timeout(self._limits.whole):
                 body = await self._body(path, limit)
         except TimeoutError:
-            raise self._refusal(
-                f"sent {path} for more than {self._limits.whole:g} s without an end"
-            ) from None
+            what = f"sent {path} for more than {self._limits.whole:g} s without an end"
+            raise self._lost(what, path) from None
+        except httpx.ConnectTimeout:
+            raise self._refusal("cannot be reached: no connection in time") from None
         except httpx.TimeoutException:
-            raise self._refusal(f"did not answer {path} in time") from None
+            raise self._lost(f"did not answer {path} in time", path) from None
         except httpx.ConnectError as error:
             raise self._refusal(f"cannot be reached: {_reason(error)}") from None
         except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError, httpx.DecodingError):
-            raise self._refusal(f"broke off in the middle of {path}") from None
+            raise self._lost(f"broke off in the middle of {path}", path) from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise self._refusal(f"cannot be asked for {path}: {type(error).__name__}") from None
         try:
@@ -134,8 +135,13 @@ class GophishClient:
                 f"has no {path}; name the address of the administration (port 3333 by default), "
                 "not of the phishing pages"
             )
-        is_away = status in _AWAY or path == _SUMMARY
-        raise self._refusal(f"answered {path} with the status {status}", spoils_all=is_away)
+        what = f"answered {path} with the status {status}"
+        raise self._lost(what, path) if status in _AWAY else self._refusal(what, spoils_all=path == _SUMMARY)
+
+    def _lost(self, what: str, path: str) -> SourceUnavailable:
+        """An answer that did not come whole: GoPhish is going down, or this campaign alone is too much for it."""
+        is_all = path == _SUMMARY
+        return SourceUnavailable(f"GoPhish at {self._url} {what}", spoils_all=is_all, is_doubtful=not is_all)
 
     def _refusal(self, what: str, *, spoils_all: bool = True) -> SourceUnavailable:
         return SourceUnavailable(f"GoPhish at {self._url} {what}", spoils_all=spoils_all)

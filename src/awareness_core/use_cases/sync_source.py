@@ -16,7 +16,16 @@ from awareness_core.ports import Ports
 from awareness_core.results_intake import ImportOutcome, take_in
 from awareness_core.results_plan import Line
 from awareness_core.source_ports import ResultTool, ToldCampaign
-from awareness_core.sources import LEASE, CampaignGlance, CampaignReading, Source, is_another, unread
+from awareness_core.sources import (
+    LEASE,
+    MAX_DOUBTFUL,
+    UNREADABLE,
+    CampaignGlance,
+    CampaignReading,
+    Source,
+    is_another,
+    unread,
+)
 
 _HOLDER_BYTES = 16
 _LINES_AT_ONCE = 250
@@ -140,26 +149,44 @@ class _Poll:
             glances = await self._tool.glances(self._source)
         except SourceUnavailable as error:
             return SyncedSource(errors=[error.message])
-        readings = {} if everything else await self._ports.sources.campaign_readings(self._source.id)
+        await self._keep()
+        readings = await self._ports.sources.campaign_readings(self._source.id)
         outcome = SyncedSource(campaigns=len(glances))
-        wanted = unread(glances, readings, now=self._ports.clock.now())
+        wanted = unread(glances, readings, now=self._ports.clock.now(), everything=everything)
+        doubtful = 0
         for done, glance in enumerate(wanted):
             on_progress(SyncProgress(done=done, total=len(wanted)))
             try:
                 outcome = _added(outcome, glance, await self._read(glance))
             except SourceUnavailable as error:
-                outcome = attrs.evolve(outcome, errors=[*outcome.errors, error.message])
-                if error.spoils_all:
+                outcome = _failed(outcome, error.message)
+                if error.is_doubtful:
+                    doubtful += 1
+                    await self._note_failure(glance, readings.get(glance.told_id))
+                if error.spoils_all or doubtful == MAX_DOUBTFUL:
                     break
             except ValidationFailed as error:
-                told = f"campaign {glance.told_id} '{glance.telling.name}': {error.message}"
-                outcome = attrs.evolve(outcome, errors=[*outcome.errors, told])
-            if not await self.claim():
-                raise Conflict(
-                    f"The source '{self._source.name}' was removed, or taken over, while it was polled."
+                outcome = _failed(
+                    outcome, f"campaign {glance.told_id} '{glance.telling.name}': {error.message}"
                 )
+            await self._keep()
         on_progress(SyncProgress(done=len(wanted), total=len(wanted)))
         return outcome
+
+    async def _keep(self) -> None:
+        """Show that this poll is alive: what comes next may take nearly as long as the lease."""
+        if not await self.claim():
+            raise Conflict(
+                f"The source '{self._source.name}' was removed, or taken over, while it was polled."
+            )
+
+    async def _note_failure(self, glance: CampaignGlance, known: CampaignReading | None) -> None:
+        failed = CampaignReading(
+            digest=UNREADABLE,
+            read_at=self._ports.clock.now(),
+            left_out=0 if known is None else known.left_out,
+        )
+        await self._ports.sources.record_campaign_reading(self._source.id, glance.told_id, failed)
 
     async def _read(self, glance: CampaignGlance) -> ImportOutcome:
         began = self._ports.clock.now()
@@ -173,6 +200,10 @@ class _Poll:
         reading = CampaignReading(digest=glance.digest, read_at=began, left_out=outcome.summary.failed)
         await self._ports.sources.record_campaign_reading(self._source.id, glance.told_id, reading)
         return outcome
+
+
+def _failed(outcome: SyncedSource, error: str) -> SyncedSource:
+    return attrs.evolve(outcome, errors=[*outcome.errors, error])
 
 
 def _added(outcome: SyncedSource, glance: CampaignGlance, imported: ImportOutcome) -> SyncedSource:
