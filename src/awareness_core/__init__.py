@@ -90,6 +90,7 @@ from awareness_core.use_cases.read_campaigns import (
 from awareness_core.use_cases.read_employees import EmployeeView, get_employee, list_employees
 from awareness_core.use_cases.receive_notice import NoticeOutcome, receive_notice
 from awareness_core.use_cases.record_first_login import record_first_login
+from awareness_core.use_cases.reset_access import AccessReset, reset_access
 from awareness_core.use_cases.sign_in import Arrival, Departure, arrive, find_provider_for, set_out
 from awareness_core.use_cases.sync_source import LeftOut, SyncedSource, SyncProgress, sync_source
 from awareness_core.use_cases.verdict_rules import (
@@ -105,6 +106,7 @@ from awareness_core.verdict_rules import RulesChange, VerdictRules
 __all__ = [
     "ABSENT",
     "Access",
+    "AccessReset",
     "Action",
     "AddedSource",
     "Admission",
@@ -261,6 +263,7 @@ __all__ = [
     "reclassify_campaigns",
     "record_first_login",
     "renew_webhook_secret",
+    "reset_access",
     "reset_verdict_rules",
     "set_identity_provider",
     "set_out",

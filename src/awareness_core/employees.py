@@ -254,6 +254,16 @@ def log_in_first(employee: Employee, *, now: datetime) -> Employee:
     )
 
 
+def forget_password(employee: Employee, *, now: datetime) -> Employee:
+    """The same person without the password that they chose; they begin anew with a mailed one."""
+    return attrs.evolve(
+        employee,
+        has_password=False,
+        invitation=attrs.evolve(employee.invitation, live_until=None),
+        updated_at=now,
+    )
+
+
 def let_in_first(employee: Employee, *, now: datetime) -> Employee:
     """The same person, let in by their company's identity provider for the first time; no password comes of it."""
     return attrs.evolve(
@@ -279,7 +289,10 @@ class EmployeeChange:
     @property
     def ends_access(self) -> bool:
         """Whether passwords and sessions of the person must end with this change."""
-        return self.before is not None and self.before.is_active and not self.after.is_active
+        if self.before is None:
+            return False
+        is_leaving = self.before.is_active and not self.after.is_active
+        return is_leaving or (self.before.has_password and not self.after.has_password)
 
 
 def search_text(employee: Employee) -> str:

@@ -9,7 +9,14 @@ import pytest
 
 from awareness_core.chosen_passwords import ChosenPassword
 from awareness_core.emails import EmailKey
-from awareness_core.employees import Employee, EmployeeChange, EmployeeId, EmployeeState, archive
+from awareness_core.employees import (
+    Employee,
+    EmployeeChange,
+    EmployeeId,
+    EmployeeState,
+    archive,
+    forget_password,
+)
 from awareness_core.errors import ConstraintViolated
 from awareness_core.sessions import Membership, Session, SessionDigest, digest_token
 from awareness_core.tenants import Company
@@ -162,6 +169,17 @@ async def test_archiving_destroys_what_one_could_log_in_with(storage: Storage) -
     assert [None, kept[1]] == await _sessions(storage, *kept)
     assert [None, chosen(BOB)] == [await _password(storage, one) for one in (ANNA, BOB)]
     assert await storage.visitors.find_session(kept[0].digest) is None
+
+
+async def test_forgetting_a_password_destroys_what_one_could_log_in_with(storage: Storage) -> None:
+    anna = attrs.evolve(ANNA, has_password=True, first_login_at=NOW)
+    await apply(storage, hired(anna, BOB))
+    kept = [session(1, ANNA), session(3, BOB)]
+    await _save(storage, *kept, chosen(ANNA), chosen(BOB))
+    await apply(storage, [EmployeeChange(before=anna, after=forget_password(anna, now=LATER))])
+
+    assert [None, kept[1]] == await _sessions(storage, *kept)
+    assert [None, chosen(BOB)] == [await _password(storage, one) for one in (ANNA, BOB)]
 
 
 async def test_nothing_is_kept_for_somebody_who_does_not_exist(storage: Storage) -> None:

@@ -24,6 +24,7 @@ from awareness_core.employees import (
     address_precedence,
     amend,
     archive,
+    forget_password,
     hire,
     log_in_first,
     search_text,
@@ -324,7 +325,7 @@ def test_a_password_without_a_first_login_is_not_yet_access(person: Employee, co
     ],
 )
 @given(person=employees())
-def test_only_leaving_ends_access(
+def test_leaving_ends_access(
     *,
     before: EmployeeState | None,
     after: EmployeeState,
@@ -337,6 +338,20 @@ def test_only_leaving_ends_access(
     )
 
     assert ends == change.ends_access
+
+
+@given(employees(), companies(), moments())
+def test_whoever_forgets_their_password_awaits_access_and_keeps_everything_else(
+    person: Employee, company: Company, now: datetime
+) -> None:
+    inside = attrs.evolve(person, state=EmployeeState.ACTIVE, archived_at=None, has_password=True)
+    anew = forget_password(inside, now=now)
+
+    assert EmployeeChange(before=inside, after=anew).ends_access
+    assert Access.LOGGED_IN is not access(anew, company)
+    assert None is anew.invitation.live_until
+    kept = attrs.evolve(anew, has_password=True, invitation=inside.invitation, updated_at=inside.updated_at)
+    assert inside == kept
 
 
 @given(employees(), st.sampled_from(("{0}", "{1}", "{2}", "{0} {1}", "{1} {0}")))

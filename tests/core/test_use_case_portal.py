@@ -11,17 +11,19 @@ import pytest
 
 from awareness_core.emails import parse_email
 from awareness_core.employees import Access, EmployeeId, access
+from awareness_core.errors import Conflict, NotFound
 from awareness_core.portal_ports import PasswordHasher
 from awareness_core.ports import Transaction
 from awareness_core.records import RawEmployee, check_record
 from awareness_core.sessions import SessionDigest, SessionPolicy, digest_token
 from awareness_core.tenants import CompanyId
 from awareness_core.use_cases.choose_password import PasswordChosen, choose_password
-from awareness_core.use_cases.companies import create_company
+from awareness_core.use_cases.companies import change_company, create_company
 from awareness_core.use_cases.deactivate import deactivate
 from awareness_core.use_cases.invite import invite
 from awareness_core.use_cases.log_in import Admission, log_in
 from awareness_core.use_cases.provision import provision
+from awareness_core.use_cases.reset_access import reset_access
 from awareness_core.use_cases.visit import Visit, find_visit, log_out
 from awareness_memory import ManualClock, MemoryPorts, MemorySources, MemoryStore, ScryptHasher, memory_ports
 from tests.contracts.storages import NOW
@@ -182,6 +184,50 @@ async def test_of_two_who_choose_with_two_mailed_passwords_the_first_one_counts(
     assert await world.choose(first, GOOD) is None
     assert await world.log_in(GOOD) is None
     assert await world.log_in(BETTER) is not None
+
+
+async def test_whoever_forgot_their_password_is_let_in_anew_by_a_mailed_one(world: _World) -> None:
+    token = await world.inside()
+    outcome = await reset_access(world.ports, world.company, world.ada)
+    again = await reset_access(world.ports, world.company, world.ada)
+    world.clock.advance(timedelta(minutes=15))
+    await invite(world.ports, world.company)
+    mailed = world.ports.mailer.letters[-1].password
+
+    assert [True, False] == [outcome.was_reset, again.was_reset]
+    assert outcome.person == again.person
+    assert await world.visit(token) is None
+    assert [None, None] == [await world.log_in(password) for password in (GOOD, world.mailed)]
+    chosen = await world.choose(await world.admitted(mailed), BETTER)
+    assert isinstance(chosen, PasswordChosen)
+    visit = await world.visit(chosen.token)
+    assert visit is not None
+    assert NOW == visit.person.first_login_at
+
+
+async def test_whoever_is_reset_while_their_password_is_compared_does_not_get_in(world: _World) -> None:
+    await world.inside()
+    world.hasher.meanwhile = lambda: reset_access(world.ports, world.company, world.ada)
+
+    assert await world.log_in(GOOD) is None
+
+
+async def test_a_mailed_password_still_opens_after_a_reset_that_had_nothing_to_do(world: _World) -> None:
+    await reset_access(world.ports, world.company, world.ada)
+
+    assert await world.log_in(world.mailed) is not None
+
+
+async def test_nobody_is_reset_who_has_no_password_here(world: _World) -> None:
+    company = next(one for one in await world.ports.companies.list_companies() if one.id == world.company)
+    await change_company(world.ports, company, sso_domains=["acme.example"])
+    with pytest.raises(Conflict, match="identity provider"):
+        await reset_access(world.ports, world.company, world.ada)
+    await world.archive()
+    with pytest.raises(Conflict, match="archived"):
+        await reset_access(world.ports, world.company, world.ada)
+    with pytest.raises(NotFound):
+        await reset_access(world.ports, world.company, EmployeeId("nobody"))
 
 
 async def test_whoever_is_archived_while_they_choose_has_chosen_nothing(world: _World) -> None:

@@ -43,7 +43,7 @@ def options(command: App) -> set[str]:
 
 
 def test_the_page_knows_exactly_the_commands_there_are() -> None:
-    written = re.findall(r"^### `(awareness(?: [a-z]+)+)", CLI, re.MULTILINE)
+    written = re.findall(r"^### `(awareness(?: [a-z-]+)+)", CLI, re.MULTILINE)
 
     assert sorted(COMMANDS) == sorted(written)
 

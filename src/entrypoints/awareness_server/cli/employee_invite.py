@@ -38,11 +38,7 @@ async def invite_employees(
     if until_done and not everyone:
         raise CommandFailed("--until-done only goes with --all", ExitCode.USAGE)
     settings = current_settings()
-    if not (settings.smtp_url or settings.mail_folder):
-        raise CommandFailed(
-            "no mail can leave: set smtp_url and mail_from, or mail_folder to try things out; nobody was invited",
-            ExitCode.BAD_SETTINGS,
-        )
+    require_mail(settings, otherwise="nobody was invited")
     selection = None if everyone else [EmployeeId(text.strip().lower()) for text in ids]
     async with open_ports(settings) as ports:
         owner = await find_company(ports, company)
@@ -57,6 +53,15 @@ async def invite_employees(
         waiting = "run it again for them" + (", or with --until-done" if everyone else "")
         say(f"At most {MAX_PER_CALL} are mailed a call, and some are left: {waiting}.")
     return ExitCode.OK if report.is_ok else ExitCode.PARTIAL
+
+
+def require_mail(settings: Settings, *, otherwise: str) -> None:
+    """Raise `CommandFailed`, saying `otherwise`, where no mail can leave."""
+    if not (settings.smtp_url or settings.mail_folder):
+        raise CommandFailed(
+            f"no mail can leave: set smtp_url and mail_from, or mail_folder to try things out; {otherwise}",
+            ExitCode.BAD_SETTINGS,
+        )
 
 
 async def _invited(

@@ -37,12 +37,12 @@ class Filters:
 
 async def show_employees(company: str, filters: Filters, *, page: int, limit: int, as_json: bool) -> None:
     """Print one page. Raises `CommandFailed` for an unknown company or sector, or an address that is none."""
-    email_key = None if filters.email is None else _email_key(filters.email)
+    wanted_key = None if filters.email is None else email_key(filters.email)
     async with open_ports() as ports:
         owner = await find_company(ports, company)
         query = EmployeeQuery(
             external_id=filters.external_id,
-            email_key=email_key,
+            email_key=wanted_key,
             state=None if filters.state is None else EmployeeState(filters.state),
             access=None if filters.access is None else Access(filters.access),
             sector_id=None if filters.sector is None else await _sector_id(ports, owner.id, filters.sector),
@@ -74,7 +74,8 @@ async def show_employees(company: str, filters: Filters, *, page: int, limit: in
         say(f"{found.total} people in all; the next: --page {page + 1}")
 
 
-def _email_key(text: str) -> EmailKey:
+def email_key(text: str) -> EmailKey:
+    """What an address given as `--email` is looked for by. Raises `CommandFailed` for one that is none."""
     try:
         return parse_email(text).key
     except InvalidEmail as error:

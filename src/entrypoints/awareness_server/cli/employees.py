@@ -162,6 +162,42 @@ async def invite(
 
 
 @app.command
+async def reset_access(
+    employee_id: str | None = None,
+    /,
+    *,
+    company: str,
+    email: str | None = None,
+    external_id: str | None = None,
+    invite: Annotated[bool, _Flag] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Let somebody who forgot their password begin anew: it is forgotten, and they are logged out everywhere.
+
+    They await access again, and can be invited. Make sure that whoever asks is who they say.
+
+    Parameters
+    ----------
+    employee_id
+        The person's id, as `awareness employees list` shows it.
+    company
+        The company's id or name.
+    email
+        The active person with this address instead.
+    external_id
+        The person with this identifier of your own system instead.
+    invite
+        Mail them a temporary password at once.
+    as_json
+        Print JSON instead of text.
+    """
+    from awareness_server.cli.employee_reset import Whom, reset_employee
+
+    whom = Whom(id=employee_id, email=email, external_id=external_id)
+    return await reset_employee(company, whom, then_invite=invite, as_json=as_json)
+
+
+@app.command
 async def erase(
     employee_id: str,
     /,
