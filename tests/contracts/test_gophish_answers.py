@@ -100,7 +100,9 @@ ODD: dict[str, tuple[Reply, str]] = {
     "forbidden": (raw(bytes_of(403, b"")), "refused the API key"),
     "an inner error": (raw(bytes_of(500, b"{}")), "with the status 500"),
     "another shape": (raw(bytes_of(200, b'{"campaigns": {}}')), "with something else than expected"),
-    "a list": (raw(bytes_of(200, b"[]")), "with something else than expected"),
+    "a list": (raw(bytes_of(200, b"[]")), "with JSON, but no object as GoPhish answers"),
+    "null": (raw(bytes_of(200, b"null")), "with JSON, but no object as GoPhish answers"),
+    "a text of JSON": (raw(bytes_of(200, b'"no"')), "with JSON, but no object as GoPhish answers"),
     "plain text": (raw(bytes_of(200, b"hello")), "with something that is no JSON"),
     "JSON that was cut": (
         raw(bytes_of(200, b'{"total": 1, "campaigns": [')),

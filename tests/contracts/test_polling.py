@@ -129,7 +129,7 @@ async def test_stopping_lets_go_of_a_poll_that_hangs(site: Site) -> None:
     assert (4, 17, []) == await site.poll()
 
 
-async def test_an_interval_of_zero_polls_nothing(site: Site) -> None:
+async def test_an_interval_of_zero_polls_nothing_by_itself(site: Site) -> None:
     async with polling(site.ports, every=timedelta(0), look_every=0.001):
         for _ in range(1000):
             await asyncio.sleep(0)

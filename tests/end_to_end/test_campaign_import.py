@@ -241,6 +241,16 @@ def test_a_file_that_is_no_result_is_refused(here: Installation, content: str) -
     assert here.must("campaigns", "list", "--company", "Acme", "--from", "2000-01-01")["data"] == []
 
 
+def test_a_web_page_is_called_one(here: Installation) -> None:
+    file = here.folder / "events.csv"
+    file.write_text("\n<!DOCTYPE html><html><title>Login</title></html>")
+    refused = here.run("campaigns", "import", str(file), "--company", "Acme")
+
+    assert 2 == refused.code
+    assert "events.csv: a web page, and no results" in refused.err
+    assert "saved while logged out" in refused.err
+
+
 def test_a_campaign_that_is_not_there_is_told(here: Installation) -> None:
     done = here.run("campaigns", "show", "nope", "--company", "Acme")
 

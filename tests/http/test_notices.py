@@ -96,6 +96,20 @@ async def test_a_test_is_answered(service: Service, tmp_path: Path) -> None:
     assert (200, {"ok": True, "suite": "essai"}) == (answer.status, answer.json)
 
 
+@pytest.mark.parametrize("body", [b"", b"null", b"{", b"  "])
+async def test_a_genuine_body_that_cannot_be_read_is_bad_and_not_forged(
+    service: Service, tmp_path: Path, body: bytes
+) -> None:
+    added = await connected(service, tmp_path)
+    answer = await tell(service, added, body)
+    forged = await tell(service, added, body, secret="guessed")
+
+    assert (400, "VALIDATION_ERROR") == (answer.status, answer.code)
+    assert (401, "SIGNATURE_INVALID") == (forged.status, forged.code)
+    (known,) = await service.ports.sources.list_sources()
+    assert 1 == known.forged
+
+
 async def test_forged_and_unknown_are_answered_alike(stored: Service, tmp_path: Path) -> None:
     added = await connected(stored, tmp_path)
     forged = await tell(stored, added, secret="guessed")

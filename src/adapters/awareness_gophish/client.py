@@ -162,9 +162,11 @@ def _what_else(body: bytes) -> str | None:
         return "nothing"
     if start.startswith((b"<!doctype", b"<html", b"<?xml", b"<")):
         return "a web page instead of JSON: something else listens there, or a proxy stands in between"
-    if start[:1] not in {b"{", b"["}:
-        return "something that is no JSON"
-    return None
+    try:
+        told = msgspec.json.decode(body)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None if start[:1] in {b"{", b"["} else "something that is no JSON"
+    return None if isinstance(told, dict) else "JSON, but no object as GoPhish answers"
 
 
 def _reason(error: httpx.ConnectError) -> str:

@@ -25,6 +25,9 @@ MAX_BODY_BYTES: Final = 1024 * 1024
 IDLE_SECONDS: Final = 10.0
 """So long a caller may send nothing in the middle of a body (Choice: decisions/004)."""
 
+EMPTY: Final = b" "
+"""Stands for an empty body: Litestar does not ask its reader about one; about a blank one it does."""
+
 _CHARSET = rb'\s*(;\s*charset\s*=\s*("utf-8"|utf-8)\s*)?'
 
 
@@ -92,8 +95,7 @@ class GuardedBody:
         if body:
             self._count(len(body))
         elif not more and self._received == 0:
-            # Litestar does not ask its reader about an empty body; about a blank one it does.
-            body = b" "
+            body = EMPTY
         return {"type": "http.request", "body": body, "more_body": more}
 
     def _check_head(self) -> None:

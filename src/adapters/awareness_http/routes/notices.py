@@ -16,6 +16,7 @@ from awareness_core.ports import Ports
 from awareness_core.sources import SourceId, SourceKind
 from awareness_core.use_cases.receive_notice import receive_notice
 from awareness_http.answers import Answer, json_answer
+from awareness_http.bodies import EMPTY
 from awareness_http.declarations import declare
 from awareness_http.wire.notices import STORED, spell_notice
 
@@ -41,11 +42,13 @@ def notice_routes(ports: Ports) -> list[HTTPRouteHandler]:
     async def receive_from_gophish(request: Request[Any, Any, Any], source_id: FromPath[str]) -> Answer:
         """What happened to one recipient, as GoPhish's webhook tells it; everything else in it is passed over."""
         signatures = request.headers.getall(SIGNATURE, [])
+        body = await request.body()
         outcome = await receive_notice(
             ports,
             SourceKind.GOPHISH,
             SourceId(source_id),
-            body=await request.body(),
+            # What was signed. Nobody signs a single blank.
+            body=b"" if body == EMPTY else body,
             signature=signatures[0] if len(signatures) == 1 else None,
         )
         return json_answer(spell_notice(outcome))

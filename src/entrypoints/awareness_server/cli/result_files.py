@@ -6,6 +6,7 @@ do.
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack
@@ -78,6 +79,12 @@ def read_file(file: Path, said: Said, opened: ExitStack) -> Told:
     """Read `file`; what stays open meanwhile is closed with `opened`. Raises `CommandFailed` when it is no result."""
     try:
         data = read_roster_file(file)
+        if _is_web_page(data):
+            raise unusable_file(
+                file,
+                "a web page, and no results",
+                "Was it saved while logged out? Save what the tool exports: JSON or CSV.",
+            )
         told = _told_whole(file, data, said, opened)
         if told is None:
             return _read_events(file, data, said)
@@ -166,6 +173,11 @@ class _Placed:
             for fault in failure.faults:
                 place = f"{self.payload.places[failure.index]} {fault.field}".rstrip()
                 yield Failure(place=place, message=fault.message, code=fault.code)
+
+
+def _is_web_page(data: bytes) -> bool:
+    start = data[:512].removeprefix(codecs.BOM_UTF8).lstrip().lower()
+    return start.startswith((b"<!doctype", b"<html", b"<head", b"<body"))
 
 
 def _is_lines(data: bytes) -> bool:
