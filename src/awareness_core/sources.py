@@ -188,12 +188,15 @@ def is_kept_as_told(at: datetime, *, created_at: datetime) -> bool:
 
 
 def is_due(source: Source, *, now: datetime, every: timedelta) -> bool:
-    """Whether it is time to poll `source`, which is polled at intervals of `every`, or sooner when asked for."""
+    """Whether it is time to poll `source`, which is polled at intervals of `every`, or sooner when asked for.
+
+    With intervals of zero it is polled only when asked for.
+    """
     if source.polled_at is None:
-        return True
+        return bool(every) or source.wanted_at is not None
     since = now - source.polled_at
     is_wanted = source.wanted_at is not None and source.wanted_at >= source.polled_at
-    return since >= every or (is_wanted and since >= WANTED_PAUSE)
+    return bool(every and since >= every) or (is_wanted and since >= WANTED_PAUSE)
 
 
 def check_source(*, name: str, url: str, api_key_file: str) -> tuple[str, str]:

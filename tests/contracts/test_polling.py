@@ -11,6 +11,7 @@ import pytest
 import structlog
 
 from awareness_core.sources import SourceState
+from awareness_core.use_cases.receive_notice import NoticeOutcome
 from awareness_server.polling import polling
 from tests.contracts.gophish_server import FakeGophish, bytes_of, fake_gophish, raw
 from tests.contracts.polling import until
@@ -135,3 +136,17 @@ async def test_an_interval_of_zero_polls_nothing_by_itself(site: Site) -> None:
             await asyncio.sleep(0)
 
     assert [] == site.gophish.asked
+
+
+async def test_an_interval_of_zero_polls_what_a_notice_asked_for(site: Site) -> None:
+    assert NoticeOutcome.AWAITED is await site.tell(NEW_CLICK)
+    async with polling(site.ports, every=timedelta(0), look_every=0.01):
+        await until(lambda: is_ok(site))
+
+        site.clock.advance(timedelta(days=1))
+        asked = len(site.gophish.asked)
+        for _ in range(1000):
+            await asyncio.sleep(0)
+
+    assert {7, 8, 9, 10} == (await site.everything()).keys()
+    assert asked == len(site.gophish.asked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+import attrs
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -15,13 +16,28 @@ from awareness_core.sources import (
     UNREADABLE,
     CampaignGlance,
     CampaignReading,
+    Source,
+    SourceId,
+    SourceKind,
     check_source,
     is_another,
+    is_due,
     is_kept_as_told,
     unread,
 )
+from awareness_core.tenants import CompanyId
 from tests.core.strategies import NOW
 
+SOURCE = Source(
+    id=SourceId("source"),
+    company_id=CompanyId("acme"),
+    kind=SourceKind.GOPHISH,
+    name="GoPhish",
+    url="https://gophish.example",
+    api_key_file="/run/key",
+    salt=b"salt",
+    created_at=NOW,
+)
 moments = st.integers(0, 5000).map(lambda milliseconds: NOW + timedelta(milliseconds=milliseconds))
 
 
@@ -75,6 +91,17 @@ def test_what_could_not_be_read_comes_after_all_else_and_whoever_waits_longest_f
     assert set("abcd") - (set() if everything else same) == set(found)
     assert sorted(others) == others
     assert [one for _, one in sorted(failed)] == found[len(others) :]
+
+
+@given(polled=st.none() | moments, wanted=st.none() | moments, minutes=st.integers(0, 10))
+def test_with_intervals_of_zero_a_source_is_due_when_asked_for_and_at_no_other_time(
+    polled: datetime | None, wanted: datetime | None, minutes: int
+) -> None:
+    known = attrs.evolve(SOURCE, polled_at=polled, wanted_at=wanted)
+    is_wanted = wanted is not None and (polled is None or wanted >= polled)
+    now = NOW + timedelta(minutes=minutes + 1)
+
+    assert is_wanted == is_due(known, now=now, every=timedelta(0))
 
 
 @given(made=moments, ended=st.none() | moments, told=st.none() | moments)

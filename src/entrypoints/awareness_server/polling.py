@@ -29,10 +29,7 @@ _log = structlog.get_logger("awareness_server.polling")
 
 @asynccontextmanager
 async def polling(ports: Ports, *, every: timedelta, look_every: float = LOOK_EVERY) -> AsyncIterator[None]:
-    """Poll all sources at intervals of `every` while the block runs; never when that is zero."""
-    if not every:
-        yield
-        return
+    """Poll all sources at intervals of `every` while the block runs; only those asked for when that is zero."""
     running: dict[SourceId, asyncio.Task[None]] = {}
 
     async def look() -> None:

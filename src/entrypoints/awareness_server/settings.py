@@ -86,7 +86,9 @@ class Settings:
         (), checks.origins, "web pages that may call the API from a browser"
     )
     sources_poll_seconds: int = _setting(
-        300, checks.whole_number(0, 86_400), "seconds between two polls of each source; 0 polls none"
+        300,
+        checks.whole_number(0, 86_400),
+        "seconds between two polls of each source; 0: only when a webhook asks",
     )
     serve_does_chores: bool = _setting(
         True, checks.switch, "whether serve also does what worker does: polls, and mails what a crash left"
