@@ -21,6 +21,23 @@ GIVE_UP_AFTER = timedelta(days=1)
 """No attempt is made later than this after the decision: a mail that nobody expects any more confuses."""
 
 
+OVERDUE_AFTER = timedelta(minutes=10)
+"""Whoever looks for what is due does so every few seconds: after so long nobody does, or they cannot keep up."""
+
+
+@attrs.frozen(kw_only=True)
+class MailBacklog:
+    """How many invitations are pending, and when the first of them is due; it may be somebody's to mail until then."""
+
+    pending: int = 0
+    first_due_at: datetime | None = None
+
+
+def overdue(backlog: MailBacklog, *, now: datetime) -> timedelta:
+    """For how long the one that is longest due has been so; zero when none is."""
+    return max(now - (backlog.first_due_at or now), timedelta(0))
+
+
 @attrs.frozen(kw_only=True)
 class PendingInvitation:
     """One person's. `attempts` counts the mails begun; until `due_at` it is `holder`'s, or nobody's while it waits."""

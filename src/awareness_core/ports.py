@@ -24,7 +24,7 @@ from awareness_core.employees import Access, Employee, EmployeeChange, EmployeeI
 from awareness_core.erasure_ports import ErasureReading, ErasureTransaction
 from awareness_core.identity_ports import IdentityProviders, SingleSignOn
 from awareness_core.kpis import ReportTimes
-from awareness_core.outbox import PendingInvitation
+from awareness_core.outbox import MailBacklog, PendingInvitation
 from awareness_core.pages import Page, PageRequest
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.portal_ports import (
@@ -60,6 +60,9 @@ class Companies(Protocol):
 
     async def companies_with_due_invitations(self, *, at: datetime) -> Sequence[CompanyId]:
         """Those of which a pending invitation is due by then; in any order."""
+
+    async def mail_backlog(self) -> MailBacklog:
+        """What is pending in all of them together, at one moment."""
 
 
 class ApiKeys(Protocol):

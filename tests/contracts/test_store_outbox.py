@@ -9,13 +9,14 @@ import pytest
 
 from awareness_core.employees import EmployeeChange, EmployeeId, archive
 from awareness_core.errors import ConstraintViolated
-from awareness_core.outbox import LEASE, PendingInvitation, decided
+from awareness_core.outbox import LEASE, MailBacklog, PendingInvitation, decided
 from awareness_core.ports import Transaction
 from tests.contracts.storages import ACME, GLOBEX, NOW, Storage, apply, hired, person
 
 pytestmark = pytest.mark.anyio
 
 PEOPLE = [person(number) for number in range(1, 6)]
+THEIRS = person(9, email="somebody@globex.example")
 ONE, TWO, THREE, FOUR, FIVE = (decided(one.id, holder="a", now=NOW) for one in PEOPLE)
 LATE = NOW + LEASE
 
@@ -41,6 +42,18 @@ async def test_they_are_due_in_order_and_not_before(storage: Storage) -> None:
     assert [sooner, TWO] == await _due(storage, limit=2)
     assert [ACME.id] == await storage.companies.companies_with_due_invitations(at=NOW)
     assert [] == await storage.companies.companies_with_due_invitations(at=NOW - LEASE)
+
+
+async def test_the_backlog_is_that_of_all_companies(storage: Storage) -> None:
+    assert MailBacklog() == await storage.companies.mail_backlog()
+    await apply(storage, hired(*PEOPLE))
+    await apply(storage, hired(THEIRS), to=GLOBEX)
+
+    await _save(storage, THREE, attrs.evolve(TWO, due_at=NOW))
+    async with storage.store.transaction(GLOBEX.id) as transaction:
+        await transaction.save_pending([decided(THEIRS.id, holder="b", now=NOW - 2 * LEASE)])
+
+    assert MailBacklog(pending=3, first_due_at=NOW - LEASE) == await storage.companies.mail_backlog()
 
 
 async def test_one_employee_has_one_and_the_newest_stays(storage: Storage) -> None:

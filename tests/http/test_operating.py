@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, MutableMapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +17,9 @@ import pytest
 import structlog
 from structlog.contextvars import get_contextvars
 
+from awareness_core.employees import EmployeeId
 from awareness_core.errors import StoreUnavailable
+from awareness_core.outbox import LEASE, OVERDUE_AFTER, decided
 from awareness_http.access_log import shown_path
 from awareness_http.routes import health
 from awareness_memory import ManualClock, MemoryQuotaCounter
@@ -36,7 +39,10 @@ async def test_a_healthy_service_says_so_without_a_key(stored: Service) -> None:
     ready = await stored.get("/health/ready", key=None)
 
     assert {"status": "ok"} == live.json
-    assert {"status": "ok", "checks": {"database": "ok", "counter_store": "ok"}} == ready.json
+    assert {
+        "status": "ok",
+        "checks": {"database": "ok", "counter_store": "ok", "mail_backlog": "ok"},
+    } == ready.json
 
 
 @pytest.mark.parametrize("failure", [StoreUnavailable(f"cannot reach {SECRET}"), RuntimeError(SECRET)])
@@ -51,7 +57,7 @@ async def test_a_service_without_its_database_lives_but_is_not_ready(
         ready = await service.get("/health/ready", key=None)
 
     assert (503, "SERVICE_UNAVAILABLE", "5") == (ready.status, ready.code, ready.headers["retry-after"])
-    assert {"database": "down", "counter_store": "ok"} == ready.json["checks"]
+    assert {"database": "down", "counter_store": "ok", "mail_backlog": "ok"} == ready.json["checks"]
     assert "hunter2" not in ready.body.decode()
     assert SECRET in str(lines)
     assert (await service.get("/health/live", key=None)).status == 200
@@ -74,7 +80,7 @@ async def test_a_counter_store_that_is_away_degrades_and_is_told() -> None:
     ready = await service.get("/health/ready", key=None)
 
     assert (200, "degraded") == (ready.status, ready.json["status"])
-    assert {"database": "ok", "counter_store": "degraded"} == ready.json["checks"]
+    assert {"database": "ok", "counter_store": "degraded", "mail_backlog": "ok"} == ready.json["checks"]
 
 
 async def test_a_counter_that_cannot_even_be_asked_takes_no_health_check_with_it() -> None:
@@ -83,6 +89,38 @@ async def test_a_counter_that_cannot_even_be_asked_takes_no_health_check_with_it
 
     assert [200] * 3 == [answer.status for answer in answers]
     assert "degraded" == answers[1].json["checks"]["counter_store"]
+
+
+@pytest.mark.parametrize(("late", "state"), [(OVERDUE_AFTER, "ok"), (OVERDUE_AFTER + LEASE, "degraded")])
+async def test_mail_that_nobody_takes_over_degrades_and_is_told(
+    stored: Service, late: timedelta, state: str
+) -> None:
+    hired = await stored.person()
+    now = stored.clock.now()
+    pending = decided(EmployeeId(hired), holder="gone", now=now - LEASE - late)
+    async with stored.ports.store.transaction(stored.acme.id) as transaction:
+        await transaction.save_pending([pending])
+    ready = await stored.get("/health/ready", key=None)
+    figures = (await stored.get("/metrics", key=None)).body.decode()
+
+    assert (200, state) == (ready.status, ready.json["status"])
+    assert state == ready.json["checks"]["mail_backlog"]
+    assert "awareness_pending_invitations 1.0" in figures
+    assert f"awareness_overdue_invitation_seconds {late.total_seconds()}" in figures
+
+
+async def test_figures_are_told_without_the_backlog_while_the_database_is_away(service: Service) -> None:
+    async def broken() -> None:
+        raise StoreUnavailable("away")
+
+    service.ports.companies.mail_backlog = broken  # type: ignore[method-assign,assignment]
+    ready = await service.get("/health/ready", key=None)
+    figures = await service.get("/metrics", key=None)
+
+    assert (200, "degraded") == (ready.status, ready.json["checks"]["mail_backlog"])
+    assert 200 == figures.status
+    assert b"awareness_http_requests_total" in figures.body
+    assert b"awareness_pending_invitations" not in figures.body
 
 
 class _LonelyCounter(MemoryQuotaCounter):

@@ -86,7 +86,7 @@ def create_app(
         *notice_routes(ports),
         *health_routes(ports),
         *docs_routes(describe),
-        *([metrics_route(figures, token=metrics_token)] if metrics else ()),
+        *([metrics_route(figures, ports, token=metrics_token)] if metrics else ()),
     ]
     app = Litestar(
         routes,

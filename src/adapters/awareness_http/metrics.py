@@ -1,4 +1,6 @@
-"""What Prometheus is told: requests by route and status, their time, and refusals by code. No company, no person.
+"""What Prometheus is told: requests by route and status, their time, refusals by code, and mail that waits.
+
+No company and no person is in it.
 
 Each application has a registry of its own. Where several worker processes serve one address, each would tell only its
 own part; with `PROMETHEUS_MULTIPROC_DIR` in the environment before the process starts, all of them write to files in
@@ -8,13 +10,17 @@ that folder and every one tells the sum.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Final
 
+import attrs
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
 
 from awareness_http.exchange import Exchange
 
@@ -26,6 +32,23 @@ _ANY_OTHER: Final = "other"
 
 _Observe = Callable[[float], None]
 _Increment = Callable[[], None]
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class BacklogFigures(Collector):
+    """The invitations that are pending in the database, of all companies."""
+
+    pending: int
+    overdue: timedelta
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """As Prometheus' library asks."""
+        yield GaugeMetricFamily("awareness_pending_invitations", "Invitations not settled yet.", self.pending)
+        yield GaugeMetricFamily(
+            "awareness_overdue_invitation_seconds",
+            "How long the invitation that is longest due has been so.",
+            self.overdue.total_seconds(),
+        )
 
 
 class Metrics:
@@ -73,13 +96,16 @@ class Metrics:
         if exchange.refused_with is not None:
             self._refusals.labels(exchange.refused_with).inc()
 
-    def render(self) -> bytes:
-        """All figures in Prometheus' text form; of every worker when they share a folder."""
+    def render(self, backlog: BacklogFigures | None) -> bytes:
+        """All figures in Prometheus' text form, with `backlog` if it is known; of every worker when they share a folder."""
+        # What the database holds is the same for every process, and in no process' registry.
+        shared = CollectorRegistry()
+        if backlog is not None:
+            shared.register(backlog)
         if self._folder is None:
-            return generate_latest(self._registry)
-        registry = CollectorRegistry()
-        MultiProcessCollector(registry, path=self._folder)  # type: ignore[no-untyped-call]
-        return generate_latest(registry)
+            return generate_latest(self._registry) + generate_latest(shared)
+        MultiProcessCollector(shared, path=self._folder)  # type: ignore[no-untyped-call]
+        return generate_latest(shared)
 
     def _labelled(self, method: str, template: str, status: int) -> tuple[_Increment, _Observe]:
         shown = method if method in _METHODS else _ANY_OTHER

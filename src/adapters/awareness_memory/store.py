@@ -18,6 +18,7 @@ import attrs
 
 from awareness_core.api_keys import ApiKey, ApiKeyId, PublicId
 from awareness_core.errors import ConstraintViolated, NotFound
+from awareness_core.outbox import MailBacklog
 from awareness_core.ports import Reading, Transaction, inside_transaction, refuse_inside_transaction
 from awareness_core.tenants import Company, CompanyId
 from awareness_core.texts import folded_name
@@ -76,6 +77,11 @@ class MemoryStore:
             for company_id, state in self._world.items()
             if any(pending.due_at <= at for pending in state.pending.values())
         ]
+
+    async def mail_backlog(self) -> MailBacklog:
+        """See `Companies`."""
+        due_at = [pending.due_at for state in self._world.values() for pending in state.pending.values()]
+        return MailBacklog(pending=len(due_at), first_due_at=min(due_at, default=None))
 
     async def add_api_key(self, key: ApiKey) -> None:
         """See `ApiKeys`. Raises `ConstraintViolated` for an id or a public id that exists."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 
 from awareness_core.errors import NotFound
+from awareness_core.outbox import MailBacklog
 from awareness_core.tenants import Company, CompanyId
 from awareness_core.texts import folded_name
 from awareness_sql.access_rows import COMPANY_COLUMNS, company_from_row, company_row
 from awareness_sql.engine import NO_PARAMETERS, Database
-from awareness_sql.rows import Row, milliseconds_from
+from awareness_sql.rows import Row, milliseconds_from, optional_moment
 from awareness_sql.tables import companies, pending_invitations
 
 _NEW = insert(companies)
@@ -25,6 +26,7 @@ _ALL = select(*COMPANY_COLUMNS)
 _OWING_MAIL = (
     select(pending_invitations.c.company_id).distinct().where(pending_invitations.c.due_at <= bindparam("at"))
 )
+_BACKLOG = select(func.count(), func.min(pending_invitations.c.due_at)).select_from(pending_invitations)
 
 
 class SqlCompanies:
@@ -54,6 +56,16 @@ class SqlCompanies:
         """See `Companies`."""
         async with self._database.reading(None) as connection:
             return await connection.fetch(_OWING_MAIL, {"at": milliseconds_from(at)}, _company_id_from_row)
+
+    async def mail_backlog(self) -> MailBacklog:
+        """See `Companies`."""
+        async with self._database.reading(None) as connection:
+            (backlog,) = await connection.fetch(_BACKLOG, NO_PARAMETERS, _backlog_from_row)
+        return backlog
+
+
+def _backlog_from_row(row: Row) -> MailBacklog:
+    return MailBacklog(pending=row[0], first_due_at=optional_moment(row[1]))
 
 
 def _company_id_from_row(row: Row) -> CompanyId:

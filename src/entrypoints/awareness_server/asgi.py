@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -22,6 +23,9 @@ from awareness_server.logs import configure_logs
 from awareness_server.setting_sources import load_settings
 from awareness_server.settings import Settings, secrets_of
 from awareness_server.wiring import BuiltPorts, build_ports, checked
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
 
 _TELLS_REQUESTS = frozenset({"debug", "info"})
 
@@ -47,9 +51,17 @@ def application(ports: PortalPorts, settings: Settings, *, lifespan: Lifespan | 
     """The application on these ports, which are their owner's to close. `lifespan` spans the server's run."""
     from prometheus_client import CollectorRegistry
 
-    from awareness_http import create_app
+    from awareness_server.counted_mailer import with_counted_mail
 
     registry = CollectorRegistry()
+    return _application(with_counted_mail(ports, registry), settings, registry, lifespan)
+
+
+def _application(
+    ports: PortalPorts, settings: Settings, registry: CollectorRegistry, lifespan: Lifespan | None
+) -> AsgiApp:
+    from awareness_http import create_app
+
     tells_requests = settings.log_level in _TELLS_REQUESTS
     api = create_app(
         ports,
@@ -90,14 +102,19 @@ async def _closing(built: BuiltPorts) -> AsyncIterator[None]:
 
 def _living_application(settings: Settings, *, has_been_checked: bool = False) -> AsgiApp:
     configure_logs(log_format=settings.log_format, log_level=settings.log_level, secrets=secrets_of(settings))
-    built = build_ports(settings)
+    from prometheus_client import CollectorRegistry
+
+    from awareness_server.counted_mailer import with_counted_mail
+
+    built, registry = build_ports(settings), CollectorRegistry()
+    ports = with_counted_mail(built.ports, registry)
 
     @asynccontextmanager
     async def life() -> AsyncIterator[None]:
         lasting = _closing(built) if has_been_checked else checked(built, settings)
-        async with lasting, chores_beside_serving(built.ports, settings):
+        async with lasting, chores_beside_serving(ports, settings):
             yield
 
-    app = application(built.ports, settings, lifespan=life)
+    app = _application(ports, settings, registry, life)
     look_seldom()
     return app

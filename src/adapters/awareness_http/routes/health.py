@@ -13,6 +13,7 @@ from litestar import get
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
 
+from awareness_core.outbox import OVERDUE_AFTER, overdue
 from awareness_core.ports import Ports
 from awareness_http.answers import Answer, json_answer
 from awareness_http.errors import RETRY_WHEN_UNAVAILABLE
@@ -54,9 +55,15 @@ def health_routes(ports: Ports) -> list[HTTPRouteHandler]:
         operation_id="ready",
     )
     async def ready() -> Answer:
-        checks = ReadinessChecks(database=await _database(ports), counter_store=await _counter_store(ports))
+        checks = ReadinessChecks(
+            database=await _database(ports),
+            counter_store=await _counter_store(ports),
+            mail_backlog=await _mail_backlog(ports),
+        )
         if checks.database is CheckState.OK:
-            return json_answer(Readiness(status=checks.counter_store, checks=checks))
+            beside = {checks.counter_store, checks.mail_backlog}
+            worst = CheckState.DEGRADED if CheckState.DEGRADED in beside else CheckState.OK
+            return json_answer(Readiness(status=worst, checks=checks))
         body = NotReady(
             message="The service is not ready: see checks.",
             code="SERVICE_UNAVAILABLE",
@@ -86,3 +93,14 @@ async def _counter_store(ports: Ports) -> CheckState:
         _log.warning("counter_store_not_ready", error=str(error) or type(error).__name__)
         return CheckState.DEGRADED
     return CheckState.DEGRADED if is_down else CheckState.OK
+
+
+async def _mail_backlog(ports: Ports) -> CheckState:
+    try:
+        async with asyncio.timeout(PATIENCE):
+            backlog = await ports.companies.mail_backlog()
+    except Exception as error:  # noqa: BLE001 (whatever it is, nobody can tell)
+        _log.warning("mail_backlog_not_counted", error=str(error) or type(error).__name__)
+        return CheckState.DEGRADED
+    is_overdue = overdue(backlog, now=ports.clock.now()) > OVERDUE_AFTER
+    return CheckState.DEGRADED if is_overdue else CheckState.OK

@@ -2,29 +2,49 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
+from typing import Final
 
+import structlog
 from litestar import get
 from litestar.handlers import HTTPRouteHandler
 from litestar.types import Scope
 
 from awareness_core.errors import ApiKeyInvalid
+from awareness_core.outbox import overdue
+from awareness_core.ports import Ports
 from awareness_http.answers import Answer
 from awareness_http.auth import bearer_token
-from awareness_http.metrics import CONTENT_TYPE, Metrics
+from awareness_http.metrics import CONTENT_TYPE, BacklogFigures, Metrics
 from awareness_http.request_head import read_head
 
+PATIENCE: Final = 5.0
+"""Seconds that the database may take; the figures are told without its own then."""
 
-def metrics_route(metrics: Metrics, *, token: str | None) -> HTTPRouteHandler:
+_log = structlog.get_logger("awareness_http")
+
+
+def metrics_route(metrics: Metrics, ports: Ports, *, token: str | None) -> HTTPRouteHandler:
     """`GET /metrics`. With a `token`, only for who sends it as a bearer."""
     expected = None if token is None else token.encode("utf-8")
 
-    @get("/metrics", include_in_schema=False, sync_to_thread=False)
-    def figures(scope: Scope) -> Answer:
+    @get("/metrics", include_in_schema=False)
+    async def figures(scope: Scope) -> Answer:
         if expected is not None:
             sent = bearer_token(read_head(scope["headers"])) or ""
             if not hmac.compare_digest(sent.encode("ascii"), expected):
                 raise ApiKeyInvalid
-        return Answer(metrics.render(), content_type=CONTENT_TYPE)
+        return Answer(metrics.render(await _backlog(ports)), content_type=CONTENT_TYPE)
 
     return figures
+
+
+async def _backlog(ports: Ports) -> BacklogFigures | None:
+    try:
+        async with asyncio.timeout(PATIENCE):
+            backlog = await ports.companies.mail_backlog()
+    except Exception as error:  # noqa: BLE001 (whatever it is, the other figures are told)
+        _log.warning("mail_backlog_not_counted", error=str(error) or type(error).__name__)
+        return None
+    return BacklogFigures(pending=backlog.pending, overdue=overdue(backlog, now=ports.clock.now()))

@@ -32,6 +32,12 @@ class ReadinessChecks:
     counter_store: Annotated[
         CheckState, Meta(description="`degraded`: quotas are counted by each process for itself.")
     ]
+    mail_backlog: Annotated[
+        CheckState,
+        Meta(
+            description="`degraded`: an invitation has been due for over ten minutes, or that cannot be told."
+        ),
+    ]
 
 
 @attrs.frozen(kw_only=True, slots=False)
