@@ -97,7 +97,7 @@ class Metrics:
             self._refusals.labels(exchange.refused_with).inc()
 
     def render(self, backlog: BacklogFigures | None) -> bytes:
-        """All figures in Prometheus' text form, with `backlog` if it is known; of every worker when they share a folder."""
+        """All figures in Prometheus' text form, with `backlog` if it is known; of all workers that share a folder."""
         # What the database holds is the same for every process, and in no process' registry.
         shared = CollectorRegistry()
         if backlog is not None:
