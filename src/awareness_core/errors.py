@@ -178,6 +178,13 @@ class ProviderUnavailable(AwarenessError):
         super().__init__(message)
 
 
+class SignInUnproven(ProviderUnavailable):
+    """A provider answered, and nothing that can be believed came of it: a spent code, a token of somebody else's.
+
+    Coming back from it once more proves no more; beginning anew may.
+    """
+
+
 class ConstraintViolated(AwarenessError):
     """A uniqueness rule of the store refused a write that the plan thought possible: another writer was faster.
 

@@ -47,7 +47,8 @@ class SignInRequest:
 class SingleSignOn(Protocol):
     """Speaks OpenID Connect to providers, over the network and never inside a transaction.
 
-    Each method raises `ProviderUnavailable`, saying why, when a provider is away, slow, or cannot be believed.
+    Each method raises `ProviderUnavailable`, saying why, when a provider is away or slow; and its kind `SignInUnproven`
+    when it answered what cannot be believed.
     """
 
     async def check(self, provider: IdentityProvider) -> None:

@@ -40,6 +40,7 @@ CODES = {
     "SignatureInvalid": "SIGNATURE_INVALID",
     "SourceUnavailable": "SOURCE_UNAVAILABLE",
     "ProviderUnavailable": "SERVICE_UNAVAILABLE",
+    "SignInUnproven": "SERVICE_UNAVAILABLE",
 }
 """As the HTTP contract spells them."""
 

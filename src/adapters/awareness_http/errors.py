@@ -26,6 +26,7 @@ from awareness_core.errors import (
     ProviderUnavailable,
     RateLimitExceeded,
     SignatureInvalid,
+    SignInUnproven,
     SourceUnavailable,
     StillRunning,
     StoreUnavailable,
@@ -133,6 +134,7 @@ STATUSES: Mapping[type[AwarenessError], int] = MappingProxyType(
         StoreUnavailable: 503,
         SourceUnavailable: 503,
         ProviderUnavailable: 503,
+        SignInUnproven: 503,
     }
 )
 """Every class that can reach a caller. One that is missing here is answered as `Unexpected`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
-from awareness_core.errors import NotFound, ProviderUnavailable
+from awareness_core.errors import NotFound, SignInUnproven
 from awareness_core.identity_ports import SignInRequest
 from awareness_core.identity_providers import Identity, IdentityProvider
 from awareness_core.ports import refuse_inside_transaction
@@ -71,5 +71,5 @@ class MemorySingleSignOn:
         refuse_inside_transaction()
         identity = self.identities.pop((provider.issuer, code), None)
         if identity is None:
-            raise ProviderUnavailable("no such code, or used", reason="code")
+            raise SignInUnproven("no such code, or used", reason="code")
         return identity

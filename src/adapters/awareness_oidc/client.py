@@ -19,7 +19,7 @@ from authlib.oauth2.client import OAuth2Client
 from authlib.oauth2.rfc6749.parameters import prepare_token_request
 
 from awareness_core.clock_ports import Clock
-from awareness_core.errors import ProviderUnavailable
+from awareness_core.errors import ProviderUnavailable, SignInUnproven
 from awareness_core.identity_ports import SignInRequest
 from awareness_core.identity_providers import Identity, IdentityProvider
 from awareness_oidc.fetching import SLOW, STRANGE, Limits, ask, shown
@@ -96,7 +96,7 @@ class OidcClient:
             metadata = await self._directory.metadata(provider.issuer)
             is_missing = issuer is None and metadata.authorization_response_iss_parameter_supported
             if is_missing or issuer not in {None, provider.issuer}:
-                raise ProviderUnavailable(
+                raise SignInUnproven(
                     f"whoever sent the person is not, or does not say to be, {provider.issuer}", reason=ISSUER
                 )
             tokens = await self._redeem(provider, metadata, request, code)
@@ -153,7 +153,7 @@ class OidcClient:
                 )
             except NoKeyFits:
                 continue
-        raise ProviderUnavailable(
+        raise SignInUnproven(
             "the ID token is refused: the provider publishes no key that made its signature", reason=TOKEN
         )
 
@@ -199,9 +199,9 @@ def _token_refusal(where: str, status: int, body: bytes) -> ProviderUnavailable:
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         error = ""
     if error == "invalid_grant":
-        return ProviderUnavailable(f"{where} does not know the code, or not any more", reason=CODE)
+        return SignInUnproven(f"{where} does not know the code, or not any more", reason=CODE)
     if error in {"invalid_client", "unauthorized_client"} or status == HTTPStatus.UNAUTHORIZED:
-        return ProviderUnavailable(
+        return SignInUnproven(
             f"{where} refused the client; its id must be right, and the file must hold its present secret",
             reason=CLIENT,
         )

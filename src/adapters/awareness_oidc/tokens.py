@@ -15,7 +15,7 @@ from joserfc import jws, jwt
 from joserfc.errors import BadSignatureError, JoseError
 from joserfc.jwk import Key
 
-from awareness_core.errors import ProviderUnavailable
+from awareness_core.errors import SignInUnproven
 from awareness_core.identity_providers import Identity
 
 TOKEN: Final = "token"  # noqa: S105 (a reason)
@@ -42,7 +42,7 @@ def verified_claims(
     access_token: str | None,
     now: datetime,
 ) -> Mapping[str, Any]:
-    """What the token says. Raises `NoKeyFits`, and `ProviderUnavailable` for one that is not to be believed."""
+    """What the token says. Raises `NoKeyFits`, and `SignInUnproven` for one that is not to be believed."""
     token = _verified(id_token, keys)
     claims = CodeIDToken(
         token.claims,
@@ -97,8 +97,8 @@ def _verified(id_token: str, keys: Sequence[Key]) -> jwt.Token:
     raise NoKeyFits
 
 
-def _refused(why: str) -> ProviderUnavailable:
-    return ProviderUnavailable(f"the ID token is refused: {why}", reason=TOKEN)
+def _refused(why: str) -> SignInUnproven:
+    return SignInUnproven(f"the ID token is refused: {why}", reason=TOKEN)
 
 
 def _named(error: JoseError) -> str:

@@ -68,6 +68,17 @@ class NotAdmitted(Refused):
     headers: HeaderPairs = (drop_cookie(ERRAND),)
 
 
+class NotConfirmed(Refused):
+    """The provider answered, and nothing came of it that can be believed.
+
+    No 502: proxies show pages of their own in its place, and who sent a code that is spent is to start again.
+    """
+
+    status = 403
+    reason = "not_confirmed"
+    headers: HeaderPairs = (drop_cookie(ERRAND),)
+
+
 class ErrandOver(Refused):
     """Who came back from a provider did not set out here, or too long ago, or has been back before."""
 

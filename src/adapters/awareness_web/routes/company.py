@@ -14,7 +14,7 @@ import structlog
 from litestar import get, post
 from litestar.handlers import HTTPRouteHandler
 
-from awareness_core.errors import ProviderUnavailable, RateLimitExceeded
+from awareness_core.errors import ProviderUnavailable, RateLimitExceeded, SignInUnproven
 from awareness_core.identity_providers import IdentityProvider, SignInRefusal
 from awareness_core.sign_ins import ERRAND as ERRAND_LIFETIME
 from awareness_core.sign_ins import Ticket, is_own_ticket, read_ticket, spell_ticket
@@ -26,7 +26,7 @@ from awareness_web.cookies import ERRAND, SESSION, VISITOR, drop_cookie, read_co
 from awareness_web.metrics import LoginOutcome
 from awareness_web.pages import page
 from awareness_web.paths import COMPANY_LOGIN, HOME, LOGIN, RETURN
-from awareness_web.refusals import ErrandOver, NotAdmitted, NotFromHere, ProviderAway, Refused
+from awareness_web.refusals import ErrandOver, NotAdmitted, NotConfirmed, NotFromHere, ProviderAway, Refused
 from awareness_web.visiting import AnyRequest, Desk, asked_language, form, session_token, visitor_token
 from awareness_web.waiting import waiting_room
 
@@ -182,10 +182,10 @@ def _refused(desk: Desk, refusal: Refused, reason: str, ticket: Ticket | None = 
     return refusal
 
 
-def _away(desk: Desk, error: ProviderUnavailable, company_id: CompanyId) -> ProviderAway:
+def _away(desk: Desk, error: ProviderUnavailable, company_id: CompanyId) -> Refused:
     desk.metrics.count_login(LoginOutcome.COMPANY_FAILED)
     _log.warning("sso_failed", reason=error.reason, company_id=company_id, error=error.message)
-    return ProviderAway()
+    return NotConfirmed() if isinstance(error, SignInUnproven) else ProviderAway()
 
 
 def _page(
