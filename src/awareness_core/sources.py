@@ -72,6 +72,7 @@ class SourceState(enum.Enum):
     NEW = "new"
     OK = "ok"
     FAILING = "failing"
+    POLLING = "polling"
 
 
 @attrs.frozen(kw_only=True)
@@ -79,7 +80,8 @@ class Source:
     """One source. `url` has no slash at its end; `api_key_file` is the path of the file that holds the API key.
 
     `polled_at` is the end of the last poll, `ok_at` of the last that failed in nothing; `error` says what went wrong
-    since. `wanted_at` is when a poll was last asked for. `forged` counts notices with a bad signature.
+    since. `wanted_at` is when a poll was last asked for. `forged` counts notices with a bad signature. `held_until` is
+    the end of the lease of a poll that has not ended.
     """
 
     id: SourceId
@@ -95,10 +97,16 @@ class Source:
     error: str | None = None
     wanted_at: datetime | None = None
     forged: int = 0
+    held_until: datetime | None = None
 
-    @property
-    def state(self) -> SourceState:
-        """Whether the last poll went well, if there was one."""
+    def alive_at(self, now: datetime) -> datetime | None:
+        """When the poll that is under way last showed that it is alive; None when there is none."""
+        return self.held_until - LEASE if self.held_until is not None and self.held_until > now else None
+
+    def state_at(self, now: datetime) -> SourceState:
+        """Whether it is being polled, or else whether the last poll went well, if there was one."""
+        if self.alive_at(now) is not None:
+            return SourceState.POLLING
         if self.error is not None:
             return SourceState.FAILING
         return SourceState.NEW if self.ok_at is None else SourceState.OK

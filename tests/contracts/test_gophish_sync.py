@@ -91,7 +91,7 @@ class Site:
 
     async def state(self) -> tuple[SourceState, str | None]:
         (known,) = await self.ports.sources.list_sources()
-        return known.state, known.error
+        return known.state_at(self.clock.now()), known.error
 
     async def campaign(self, number: int) -> Campaign | None:
         async with self.ports.store.reading(ACME.id) as reading:
@@ -682,7 +682,9 @@ async def test_a_poll_that_was_killed_is_taken_over_when_its_lease_ends(light: S
     )
     with pytest.raises(Conflict):
         await light.poll()
+    assert (SourceState.POLLING, None) == await light.state()
     light.clock.set(until)
+    assert (SourceState.NEW, None) == await light.state()
 
     assert (4, 17, []) == await light.poll()
 

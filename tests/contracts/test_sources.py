@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 from awareness_core.errors import ConstraintViolated, NotFound
-from awareness_core.sources import CampaignReading, Source, SourceId, SourceKind
+from awareness_core.sources import LEASE, CampaignReading, Source, SourceId, SourceKind, SourceState
 from awareness_core.tenants import CompanyId
 from tests.contracts.storages import ACME, GLOBEX, LATER, NOW, Storage
 
@@ -106,6 +106,20 @@ async def test_a_source_is_one_holders_to_poll_until_the_lease_ends(storage: Sto
     assert not await claim(storage, "a", at=LATER + timedelta(minutes=1))
 
 
+async def test_until_when_a_source_is_held_is_told(storage: Storage) -> None:
+    await storage.sources.add_source(source(1))
+    await claim(storage, "a")
+    first = await found(storage)
+    await claim(storage, "a", at=LATER, until=UNTIL + LEASE)
+    later = await found(storage)
+    await storage.sources.record_poll(source(1).id, holder="a", at=LATER, error=None)
+
+    assert [UNTIL, UNTIL + LEASE] == [first.held_until, later.held_until]
+    assert (SourceState.POLLING, UNTIL) == (later.state_at(UNTIL), later.alive_at(UNTIL))
+    assert (SourceState.NEW, None) == (first.state_at(UNTIL), first.alive_at(UNTIL))
+    assert SourceState.OK is (await found(storage)).state_at(LATER)
+
+
 async def test_of_many_who_claim_at_once_one_gets_it(storage: Storage) -> None:
     await storage.sources.add_source(source(1))
 
@@ -150,7 +164,7 @@ async def test_who_lost_the_lease_records_nothing(storage: Storage) -> None:
 
     await storage.sources.record_poll(source(1).id, holder="slow", at=UNTIL, error="late")
 
-    assert source(1) == await found(storage)
+    assert attrs.evolve(source(1), held_until=LATER) == await found(storage)
     assert not await claim(storage, "third", at=UNTIL)
 
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import json
+import sqlite3
 import threading
+import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from awareness_core.sources import LEASE
 from tests.contracts.gophish_server import API_KEY, FakeGophish, bytes_of, fake_gophish, raw
 from tests.end_to_end.installed import Installation, until
 
@@ -170,6 +175,23 @@ def test_what_cannot_be_is_refused_in_words(
     assert refused.code in {1, 2}
     assert told in refused.err
     assert "Traceback" not in refused.err
+
+
+def test_a_source_that_is_being_polled_is_listed_so(acme: Installation, gophish: FakeGophish) -> None:
+    """As a process leaves it that polls at this moment, or was killed meanwhile."""
+    added(acme, gophish)
+    (idle,) = acme.must("sources", "list")["data"]
+    until_ms = (int(time.time()) + 300) * 1000
+    with contextlib.closing(sqlite3.connect(acme.folder / "awareness.db")) as database, database:
+        database.execute("UPDATE sources SET holder = 'somebody', held_until = ?", [until_ms])
+    (held,) = acme.must("sources", "list")["data"]
+    table = acme.run("sources", "list")
+
+    alive_at = datetime.fromtimestamp(until_ms / 1000, UTC) - LEASE
+    assert ("new", None) == (idle["state"], idle["alive_at"])
+    assert ("polling", alive_at) == (held["state"], datetime.fromisoformat(held["alive_at"]))
+    assert " polling " in table.out
+    assert "being polled, and alive at" in table.err
 
 
 def test_the_server_polls_by_itself_and_takes_notices(acme: Installation, gophish: FakeGophish) -> None:

@@ -64,7 +64,7 @@ class MemorySources:
         if source_id not in self._sources or not is_free:
             return False
         self._leases[source_id] = _Lease(holder, until)
-        return True
+        return self._change(source_id, held_until=until)
 
     async def record_poll(self, source_id: SourceId, *, holder: str, at: datetime, error: str | None) -> None:
         """See `Sources`."""
@@ -72,7 +72,7 @@ class MemorySources:
         if lease is not None and lease.holder == holder:
             del self._leases[source_id]
             ok = {} if error is not None else {"ok_at": at}
-            self._change(source_id, polled_at=at, error=error, **ok)
+            self._change(source_id, polled_at=at, error=error, held_until=None, **ok)
 
     async def want_poll(self, source_id: SourceId, *, at: datetime) -> None:
         """See `Sources`."""

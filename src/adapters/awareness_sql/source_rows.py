@@ -28,6 +28,7 @@ SOURCE_COLUMNS = (
     sources.c.error,
     sources.c.wanted_at,
     sources.c.forged,
+    sources.c.held_until,
 )
 
 
@@ -69,6 +70,7 @@ def source_from_row(row: Row) -> Source:
         error,
         wanted_at,
         forged,
+        held_until,
     ) = row
     return Source(
         id=source_id,
@@ -84,6 +86,7 @@ def source_from_row(row: Row) -> Source:
         error=error,
         wanted_at=optional_moment(wanted_at),
         forged=forged,
+        held_until=optional_moment(held_until),
     )
 
 

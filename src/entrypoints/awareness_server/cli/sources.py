@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -9,7 +10,7 @@ from cyclopts import App, Parameter
 
 from awareness_core.errors import Conflict, NotFound, SourceUnavailable
 from awareness_core.ports import Ports
-from awareness_core.sources import Source, SourceKind
+from awareness_core.sources import LEASE, Source, SourceKind
 from awareness_core.texts import folded_name
 from awareness_core.use_cases.add_source import AddedSource, add_source, renew_webhook_secret
 from awareness_core.use_cases.sync_source import MAX_LEFT_OUT, SyncedSource, SyncProgress, sync_source
@@ -95,8 +96,9 @@ async def list_(*, company: str | None = None, as_json: AsJson = False) -> None:
         sources = await ports.sources.list_sources(None if owner is None else owner.id)
         names = {one.id: one.name for one in await ports.companies.list_companies()}
         left_out = {one.id: await _left_out(ports, one) for one in sources}
+        now = ports.clock.now()
     if as_json:
-        write_json({"data": [{**_as_json(one), "left_out": left_out[one.id]} for one in sources]})
+        write_json({"data": [{**_as_json(one, now), "left_out": left_out[one.id]} for one in sources]})
         return
     rows = [
         (
@@ -104,7 +106,7 @@ async def list_(*, company: str | None = None, as_json: AsJson = False) -> None:
             names.get(source.company_id, source.company_id),
             source.name,
             source.url,
-            source.state.value,
+            source.state_at(now).value,
             shown_moment(source.polled_at),
             shown_moment(source.ok_at),
             str(left_out[source.id]),
@@ -115,6 +117,8 @@ async def list_(*, company: str | None = None, as_json: AsJson = False) -> None:
     ]
     columns = ("ID", "COMPANY", "NAME", "URL", "STATE", "POLLED", "LAST OK", "LEFT OUT", "FORGED", "ERROR")
     write_table(columns, rows, right=("LEFT OUT", "FORGED"))
+    for source in sources:
+        _say_being_polled(source, now)
     if not sources:
         say(f"There is no source: {_ADD}")
 
@@ -242,6 +246,15 @@ async def _left_out(ports: Ports, source: Source) -> int:
     return sum(one.left_out for one in (await ports.sources.campaign_readings(source.id)).values())
 
 
+def _say_being_polled(source: Source, now: datetime) -> None:
+    alive_at = source.alive_at(now)
+    if alive_at is not None:
+        say(
+            f"{source.name}: being polled, and alive at {shown_moment(alive_at)}. If that poll was killed, the "
+            f"next one can begin {LEASE.total_seconds() / 60:g} minutes after that."
+        )
+
+
 def _say_left_out(source: Source, outcome: SyncedSource) -> None:
     for one in outcome.left_out:
         place = f"campaign {one.told_id} '{one.campaign}', {one.fault.field}"
@@ -259,7 +272,7 @@ def _show(added: AddedSource, *, as_json: bool) -> None:
     source = added.source
     path = webhook_path(source)
     if as_json:
-        write_json({**_as_json(source), "webhook_secret": added.webhook_secret})
+        write_json({**_as_json(source, source.created_at), "webhook_secret": added.webhook_secret})
     else:
         write_table(("ID", "WEBHOOK", "SECRET"), [(source.id, path, added.webhook_secret)])
     say(_KEEP)
@@ -270,7 +283,7 @@ def webhook_path(source: Source) -> str:
     return f"/api/v1/sources/{source.id}/{source.kind.value}"
 
 
-def _as_json(source: Source) -> dict[str, JsonValue]:
+def _as_json(source: Source, now: datetime) -> dict[str, JsonValue]:
     return {
         "id": source.id,
         "company_id": source.company_id,
@@ -279,7 +292,8 @@ def _as_json(source: Source) -> dict[str, JsonValue]:
         "url": source.url,
         "api_key_file": source.api_key_file,
         "webhook_path": webhook_path(source),
-        "state": source.state.value,
+        "state": source.state_at(now).value,
+        "alive_at": moment(source.alive_at(now)),
         "error": source.error,
         "created_at": moment(source.created_at),
         "polled_at": moment(source.polled_at),
