@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 
 import pytest
@@ -309,6 +310,46 @@ async def test_a_letter_on_its_way_when_the_time_is_over_is_cut_off_and_in_doubt
     assert [True, False] == [each.in_doubt for each in deliveries]
     assert "the call took longer than 0.3 s" in deliveries[0].detail
     assert "not tried" in deliveries[1].detail
+
+
+@contextlib.contextmanager
+def _swallowing_port() -> Iterator[int]:
+    """A port whose queue is full, so that whoever connects hears nothing at all."""
+    with contextlib.ExitStack() as sockets:
+        listening = sockets.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        for _ in range(2):
+            waiting = sockets.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(listening.getsockname())
+        yield listening.getsockname()[1]
+
+
+@pytest.mark.parametrize(
+    ("patience", "detail"),
+    [
+        ({"step_timeout": STEP}, "cannot connect: no answer within 0.3 s"),
+        ({"call_limit": STEP}, "cannot connect: no answer until the call took longer than 0.3 s"),
+    ],
+)
+async def test_a_server_that_is_never_reached_has_certainly_taken_nothing(
+    patience: dict[str, timedelta], detail: str
+) -> None:
+    with _swallowing_port() as port:
+        sender = SmtpMailer(f"smtp://127.0.0.1:{port}", SENDER, retry_waits=(), **patience)  # type: ignore[arg-type]
+        deliveries = await sender.send_invitations(letters(2))
+
+    assert Delivery(accepted=False, detail=f"127.0.0.1:{port}: {detail}") == deliveries[0]
+    assert [False, False] == [each.in_doubt for each in deliveries]
+
+
+async def test_a_letter_that_was_not_handed_over_when_the_time_is_over_is_not_in_doubt() -> None:
+    script = SmtpScript(rcpt={"person0@acme.example": KEPT_WAITING})
+    async with running_smtp_server(script) as server:
+        sender = SmtpMailer(f"smtp://127.0.0.1:{server.port}", SENDER, call_limit=STEP)
+        deliveries = await sender.send_invitations(letters(2))
+
+    expected = "RCPT TO was not answered until the call took longer than 0.3 s"
+    assert Delivery(accepted=False, detail=expected) == deliveries[0]
 
 
 async def test_starttls_is_used_when_it_is_offered() -> None:

@@ -18,7 +18,7 @@ from awareness_smtp.dkim_signing import DkimKey, signed
 from awareness_smtp.mail_settings import parse_mail_server, parse_sender
 from awareness_smtp.messages import InvitationMessages
 from awareness_smtp.outcomes import log_refusals, refusal
-from awareness_smtp.smtp_session import UNKNOWN, Outage, SmtpSession
+from awareness_smtp.smtp_session import Outage, SmtpSession
 
 STEP_TIMEOUT = timedelta(seconds=10)
 """How long the server may take for each answer, and for connecting."""
@@ -125,7 +125,7 @@ class SmtpMailer:
                 except TimeoutError:
                     taken = f"the call took longer than {self._call_limit.total_seconds():g} s"
                     outage.declare(taken)
-                    outcomes[place] = refusal(f"{taken}; {UNKNOWN}", in_doubt=True)
+                    outcomes[place] = session.broken_off(taken)
         finally:
             await session.close()
 

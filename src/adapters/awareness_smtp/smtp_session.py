@@ -69,11 +69,14 @@ class SmtpSession:
         self._tls_context = tls_context
         self._smtp: aiosmtplib.SMTP | None = None
         self._secrets = _forms(server.user, server.password)
+        self._step: str | None = None
 
     async def send(self, message: Message, *, secrets: Sequence[str] = ()) -> Delivery:
         """Take one letter to the server. No address and none of `secrets` gets into the outcome's detail."""
+        self._step = None
         try:
             outcome = await self._send(message)
+            self._step = None
         except Exception as error:  # noqa: BLE001 - whatever a strange server makes the client raise is one letter's failure
             self._drop()
             said = _without(message, str(error))
@@ -91,6 +94,19 @@ class SmtpSession:
             secrets=(*secrets, *self._secrets),
         )
 
+    def broken_off(self, why: str) -> Delivery:
+        """What is known of the letter whose `send`, the last one, was cancelled: in doubt once it was handed over."""
+        step, self._step = self._step, None
+        match step:
+            case None:
+                return refusal(f"not tried: {why}")
+            case "connecting":
+                return refusal(f"{self._server.place}: cannot connect: no answer until {why}")
+            case "DATA":
+                return refusal(f"{why}; {UNKNOWN}", in_doubt=True)
+            case _:
+                return refusal(f"{step} was not answered until {why}")
+
     async def close(self) -> None:
         """Say goodbye, without waiting long for an answer."""
         if self._smtp is not None and self._smtp.is_connected:
@@ -103,6 +119,7 @@ class SmtpSession:
             smtp = self._smtp if self._smtp is not None and self._smtp.is_connected else None
             is_new = smtp is None
             if smtp is None:
+                self._step = "connecting"
                 opened = await self._open()
                 if isinstance(opened, str):
                     self._outage.declare(opened)
@@ -126,12 +143,12 @@ class SmtpSession:
             )
         encoding = "utf-8" if message.needs_smtputf8 else "ascii"
         options = ["SMTPUTF8"] if message.needs_smtputf8 else []
-        step = "MAIL FROM"
+        step = self._step = "MAIL FROM"
         try:
             await smtp.mail(self._sender.address, options=options, encoding=encoding)
-            step = "RCPT TO"
+            step = self._step = "RCPT TO"
             await smtp.rcpt(message.recipient, encoding=encoding)
-            step = _DATA
+            step = self._step = _DATA
             await smtp.data(message.content)
         except aiosmtplib.SMTPResponseException as error:
             return await self._answered(smtp, step, error.code, _without(message, error.message))
@@ -247,11 +264,18 @@ def _connecting_fault(error: Exception, timeout: float) -> str:
         case aiosmtplib.SMTPResponseException():
             return f"the server refused the connection: {cause.code} {cause.message}"
         case TimeoutError():
-            return f"no answer within {timeout:g} s"
+            return f"{'' if _is_connected(cause) else 'cannot connect: '}no answer within {timeout:g} s"
         case aiosmtplib.SMTPConnectError() if cause.__cause__ is not None:
             return f"cannot connect: {cause.__cause__}"
         case _:
             return str(cause)
+
+
+def _is_connected(error: TimeoutError) -> bool:
+    """Whether the time-out came after the connection, as that of a server that never greets."""
+    return not isinstance(error, aiosmtplib.SMTPConnectTimeoutError) or isinstance(
+        error.__cause__, aiosmtplib.SMTPTimeoutError
+    )
 
 
 def _forms(user: str | None, password: str | None) -> tuple[str, ...]:
