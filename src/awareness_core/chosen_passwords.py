@@ -70,6 +70,11 @@ def is_hashable(normal: str) -> bool:
     return 0 < len(normal) <= MAX_LENGTH and text_problem(normal, max_length=MAX_LENGTH) is None
 
 
+def is_too_short(normal: str) -> bool:
+    """Whether it has too few signs to be looked at any further."""
+    return len(normal) < MIN_LENGTH
+
+
 def weaknesses(
     normal: str,
     *,
@@ -80,14 +85,15 @@ def weaknesses(
 ) -> Sequence[Weakness]:
     """Everything that is wrong with a new password of that person; nothing when it may be chosen.
 
+    Of one that is too short nothing else is told: a longer one is another one.
     `mailed` are the temporary passwords kept for them. `is_common` is asked about texts in lower case.
     """
     problem = text_problem(normal, max_length=MAX_LENGTH)
     if problem is not None:
         return [Weakness.TOO_LONG if problem.code == "too_long" else Weakness.CONTROL_CHARACTER]
+    if is_too_short(normal):
+        return [Weakness.TOO_SHORT]
     found: list[Weakness] = []
-    if len(normal) < MIN_LENGTH:
-        found.append(Weakness.TOO_SHORT)
     if _is_guessed_early(normal, is_common):
         found.append(Weakness.COMMON)
     if _is_personal(normal, person, company):

@@ -68,6 +68,26 @@ async def test_two_different_passwords_are_neither(site: Site) -> None:
     assert Access.AWAITING_ACCESS is access(await site.person(), site.acme)
 
 
+@pytest.mark.parametrize(("typed", "again", "faults"), [("a", "b", ["new", "again"]), ("", "", ["new"])])
+async def test_a_short_password_is_told_as_too_short_and_whether_both_are_the_same(
+    site: Site, typed: str, again: str, faults: list[str]
+) -> None:
+    browser = await _choosing(site)
+    page = await browser.post("/portal/choose", {"new": typed, "again": again})
+
+    assert (422, faults) == (page.status, page.faults)
+    assert "too short" in page.text
+
+
+async def test_the_password_that_one_has_is_no_new_one(site: Site) -> None:
+    browser = await site.inside()
+    await browser.get("/portal/password")
+    page = await browser.post("/portal/password", {"current": GOOD, "new": GOOD, "again": GOOD})
+
+    assert (422, ["new"]) == (page.status, page.faults)
+    assert "That is the password that you have" in page.text
+
+
 async def test_before_choosing_there_is_nothing_else_to_do(site: Site) -> None:
     browser = await _choosing(site)
     places = [await browser.get(path) for path in ("/", "/login", "/portal", "/portal/password")]

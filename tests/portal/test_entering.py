@@ -204,6 +204,28 @@ async def test_too_many_failures_from_one_address_wait_whomever_they_are_for() -
     assert "/portal" == (await site.browser(client="198.51.100.8").log_in(ADA, GOOD)).location
 
 
+@pytest.mark.parametrize("path", ["/login/", "/login/company/", "/portal/", "/portal/choose/"])
+async def test_a_slash_too_many_leads_to_the_page_that_was_meant(site: Site, path: str) -> None:
+    browser = site.browser()
+
+    assert path.removesuffix("/") == (await browser.get(path)).location
+    assert 404 == (await browser.get(f"{path}/")).status
+
+
+async def test_whoever_was_away_for_too_long_reads_once_that_their_session_has_ended(site: Site) -> None:
+    browser = await site.inside()
+    site.wait(timedelta(hours=1))
+    sent = await browser.get("/portal")
+    told, again, new = (
+        await browser.get("/login"),
+        await browser.get("/login"),
+        await site.browser().get("/login"),
+    )
+
+    assert "/login" == sent.location
+    assert [True, False, False] == ["Your session has ended" in page.text for page in (told, again, new)]
+
+
 async def test_an_office_where_many_mistype_their_passwords_keeps_nobody_out(site: Site) -> None:
     mailed = await site.invited()
     browser = site.browser()

@@ -19,7 +19,7 @@ import structlog
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send, WebSocketCloseEvent
 
 from awareness_core.errors import RateLimitExceeded, StoreUnavailable
-from awareness_web.answers import Answer, HeaderPairs
+from awareness_web.answers import Answer, HeaderPairs, go_to
 from awareness_web.head import Head, head_of
 from awareness_web.metrics import PortalMetrics
 from awareness_web.origins import is_from_here
@@ -108,12 +108,20 @@ class PortalGateway:
         """The path if it is one of ours: whatever else was asked for may be anything."""
         return path.decode("ascii") if path in self.methods else None
 
+    def _without_slash(self, path: bytes, method: str) -> Answer:
+        """The way to the page that was meant. Raises `NothingHere` if there is none."""
+        meant = self._known(path.removesuffix(b"/"))
+        if meant is None or method not in {"GET", "HEAD"}:
+            raise NothingHere
+        return go_to(meant)
+
     async def _serve(self, scope: HTTPScope, receive: Receive, answering: _Answering, head: Head) -> None:
         path, method = _raw_path(scope), scope["method"]
         if head.size > _MAX_HEADER_BYTES or len(path) + len(scope["query_string"]) > _MAX_URL_BYTES:
             raise Refused
         if path not in self.methods:
-            raise NothingHere
+            await self._without_slash(path, method)(scope, receive, answering.send)
+            return
         taken = self.methods[path]
         allowed = ", ".join(sorted({*taken, "OPTIONS"} | ({"HEAD"} if "GET" in taken else set())))
         if method == "OPTIONS":

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from litestar import get, post
 from litestar.handlers import HTTPRouteHandler
 
-from awareness_core.chosen_passwords import MAX_LENGTH, MIN_LENGTH
+from awareness_core.chosen_passwords import MAX_LENGTH, MIN_LENGTH, Weakness, is_too_short, normal_password
 from awareness_core.errors import RateLimitExceeded
 from awareness_core.sessions import form_token
 from awareness_core.use_cases.choose_password import (
@@ -26,6 +26,7 @@ from awareness_web.visiting import AnyRequest, Desk, form, session_token
 
 MISMATCH = "mismatch"
 WRONG_CURRENT = "wrong_current"
+UNCHANGED = "unchanged"
 THROTTLED = "throttled"
 
 
@@ -91,7 +92,12 @@ async def _faults_before(desk: Desk, visit: Visit, fields: Fields) -> Sequence[s
             return [THROTTLED]
         if not is_own:
             return [WRONG_CURRENT]
-    return [] if fields.get("new", "") == fields.get("again", "") else [MISMATCH]
+        if normal_password(fields.get("new", "")) == normal_password(fields.get("current", "")):
+            return [UNCHANGED]
+    if fields.get("new", "") == fields.get("again", ""):
+        return []
+    is_short = is_too_short(normal_password(fields.get("new", "")))
+    return [*([Weakness.TOO_SHORT.value] if is_short else []), MISMATCH]
 
 
 def _page(request: AnyRequest, visit: Visit, *, faults: Sequence[str] = ()) -> Answer:

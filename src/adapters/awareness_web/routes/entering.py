@@ -34,8 +34,7 @@ def entering_routes(desk: Desk) -> list[HTTPRouteHandler]:
         visit = await desk.visit(request)
         if visit is not None:
             return go_to(CHOOSE if visit.session.must_choose else HOME)
-        notice = "left" if request.scope["query_string"] == LEFT else None
-        return await _login_page(desk, request, notice=notice)
+        return await _login_page(desk, request, notice=_notice(request))
 
     @post(LOGIN)
     async def enter(request: AnyRequest) -> Answer:
@@ -72,6 +71,13 @@ def entering_routes(desk: Desk) -> list[HTTPRouteHandler]:
     return [show_root, show_login, enter]
 
 
+def _notice(request: AnyRequest) -> str | None:
+    """What is said to somebody who is not inside any more."""
+    if request.scope["query_string"] == LEFT:
+        return "left"
+    return None if session_token(request) is None else "ended"
+
+
 async def _let_in(desk: Desk, request: AnyRequest, admission: Admission) -> Answer:
     desk.metrics.count_login(
         LoginOutcome.TEMPORARY_PASSWORD if admission.must_choose else LoginOutcome.OWN_PASSWORD
@@ -100,7 +106,8 @@ async def _login_page(
         "login",
         asked_language(request),
         status=status,
-        headers=room.headers,
+        # Said once: the next time there is no session that could have ended.
+        headers=(*room.headers, drop_cookie(SESSION)) if notice == "ended" else room.headers,
         form_token=room.form_token,
         fault=fault,
         notice=notice,
