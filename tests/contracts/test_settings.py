@@ -178,6 +178,12 @@ def test_a_key_to_sign_with_needs_a_selector() -> None:
     assert fault.startswith("dkim_selector: is needed with dkim_key;")
 
 
+def test_a_selector_without_a_key_to_sign_with_is_refused() -> None:
+    (fault,) = faults(AWARENESS_DKIM_SELECTOR="awareness2026")
+
+    assert fault.startswith("dkim_key: is needed with dkim_selector, or mails are not signed;")
+
+
 def test_a_call_that_mails_ends_long_before_it_counts_as_dead() -> None:
     (fault,) = faults(AWARENESS_MAIL_SECONDS=str(LONGEST_MAIL_SECONDS + 1))
 

@@ -141,6 +141,19 @@ def test_a_mail_is_shown_without_being_sent(migrated: Installation) -> None:
     assert "https://portal.example" in text.out
     assert "#b00000" in html.out
     assert "Content-Type: multipart/alternative" in whole.out
+    assert "DKIM-Signature" not in whole.out
+
+
+def test_a_mail_is_shown_signed_as_it_would_be_sent(migrated: Installation) -> None:
+    env = {
+        "AWARENESS_DKIM_KEY_FILE": str(Path(__file__).parents[1] / "contracts" / "dkim.pem"),
+        "AWARENESS_DKIM_SELECTOR": "awareness2026",
+    }
+    whole = migrated.run("mail", "preview", "--format", "eml", env=env)
+
+    assert 0 == whole.code
+    assert whole.out.startswith("DKIM-Signature: ")
+    assert "s=awareness2026" in whole.out
 
 
 def test_campaigns_of_a_company_without_any_are_none(example: Installation) -> None:

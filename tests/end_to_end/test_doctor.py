@@ -17,6 +17,10 @@ from aiosmtpd.handlers import Sink
 from tests.contracts.redis_server import RedisServer, free_port
 from tests.end_to_end.installed import Installation
 
+SIGNING = {
+    "AWARENESS_DKIM_KEY_FILE": str(Path(__file__).parents[1] / "contracts" / "dkim.pem"),
+    "AWARENESS_DKIM_SELECTOR": "awareness2026",
+}
 MAIL = {"AWARENESS_MAIL_FROM": "no-reply@example.com"}
 
 
@@ -143,6 +147,15 @@ def test_a_mail_server_is_greeted(installation: Installation, mail_port: int) ->
     code, checks = found(installation, AWARENESS_SMTP_URL=f"smtp://127.0.0.1:{mail_port}", **MAIL)
 
     assert (0, "ok") == (code, checks["mail"][0])
+
+
+def test_signing_is_told_with_where_the_public_key_has_to_be(
+    installation: Installation, mail_port: int
+) -> None:
+    code, checks = found(installation, AWARENESS_SMTP_URL=f"smtp://127.0.0.1:{mail_port}", **MAIL, **SIGNING)
+
+    assert (0, "ok") == (code, checks["dkim"][0])
+    assert checks["dkim"][1].endswith("awareness2026._domainkey.example.com")
 
 
 def test_a_password_is_not_offered_to_a_mail_server_without_encryption(

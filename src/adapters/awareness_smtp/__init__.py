@@ -4,7 +4,7 @@
 neither is configured and says so. What a message says is in `templates/`.
 """
 
-from awareness_smtp.dkim_signing import DkimKey, parse_dkim_key, parse_dkim_selector
+from awareness_smtp.dkim_signing import DkimKey, parse_dkim_key, parse_dkim_selector, signed
 from awareness_smtp.file_mailer import FileMailer
 from awareness_smtp.mail_settings import (
     InvalidMailSetting,
@@ -35,4 +35,5 @@ __all__ = [
     "parse_login_url",
     "parse_mail_server",
     "parse_sender",
+    "signed",
 ]

@@ -1,4 +1,4 @@
-"""Letters taken to an SMTP server: one connection for a call, one outcome for each letter, whatever the server does.
+"""Letters taken to an SMTP server: few connections for a call, one outcome for each letter, whatever the server does.
 
 Decides how much patience a call has in all; what one connection makes of one letter is `smtp_session`'s.
 """
@@ -33,7 +33,7 @@ RETRY_WAITS = (timedelta(seconds=1), timedelta(seconds=3))
 class SmtpMailer:
     """A `Mailer` over SMTP.
 
-    A call opens one connection and uses it for all of its letters (`connections` at most, when there are more); a
+    A call opens `connections` at most, no more than it has letters, and uses each for one letter after another; a
     connection that was lost is opened anew. When connecting fails, or two letters in a row are not answered in time,
     the rest fails at once. What was refused for now is tried again after each of `retry_waits`, while there is time. A
     letter of which it is not known whether the server took it is not accepted, and not sent again.

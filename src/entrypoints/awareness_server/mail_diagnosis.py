@@ -10,7 +10,8 @@ from pathlib import Path
 from awareness_server.exit_codes import ExitCode
 from awareness_server.findings import Finding, State, failed, ok
 from awareness_server.settings import Settings
-from awareness_smtp import MailServer, Security, parse_mail_server
+from awareness_server.wiring import signing_key
+from awareness_smtp import MailServer, Security, parse_mail_server, parse_sender
 
 _PATIENCE_SECONDS = 5.0
 
@@ -18,13 +19,21 @@ _PATIENCE_SECONDS = 5.0
 async def examine_mail(settings: Settings) -> list[Finding]:
     """What would become of an invitation. Takes five seconds when the server hangs."""
     if settings.smtp_url:
-        return [await asyncio.to_thread(_greet, settings.smtp_url), *_links(settings)]
+        return [await asyncio.to_thread(_greet, settings.smtp_url), *_signing(settings), *_links(settings)]
     if settings.mail_folder is None:
         remedy = "set smtp_url and mail_from, or mail_folder while developing"
         return [
             Finding(name="mail", state=State.WARN, detail="not set up: no invitation is sent", remedy=remedy)
         ]
     return [_mail_folder(settings.mail_folder)]
+
+
+def _signing(settings: Settings) -> list[Finding]:
+    key = signing_key(settings)
+    if key is None:
+        return []
+    domain = parse_sender(settings.mail_from or "").domain
+    return [ok("dkim", f"mails are signed; the public key has to be at {key.selector}._domainkey.{domain}")]
 
 
 def _links(settings: Settings) -> list[Finding]:

@@ -93,6 +93,15 @@ def read_settings(
         faults.append(
             "dkim_selector: is needed with dkim_key; give the name of the key in DNS, like awareness2026"
         )
+    if (
+        settings.dkim_selector
+        and not settings.dkim_key
+        and not any(fault.startswith("dkim_key") for fault in faults)
+    ):
+        faults.append(
+            "dkim_key: is needed with dkim_selector, or mails are not signed; "
+            "name the file of the private key in dkim_key_file"
+        )
     if faults:
         raise SettingsInvalid(faults)
     return Configuration(settings=settings, origins=checker.origins)

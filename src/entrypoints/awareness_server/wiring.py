@@ -22,6 +22,7 @@ from awareness_server.settings import Settings
 
 if TYPE_CHECKING:
     from awareness_limits import FallbackCounter, MemoryCounter
+    from awareness_smtp import DkimKey
     from awareness_sql import SqlStorage
 
 _IN_MEMORY = "memory://"
@@ -160,6 +161,15 @@ def return_address(settings: Settings) -> str | None:
     return return_address_at(settings.public_url)
 
 
+def signing_key(settings: Settings) -> DkimKey | None:
+    """What mails are signed with; None when the mail server is to do that."""
+    from awareness_smtp import parse_dkim_key
+
+    if not settings.dkim_key:
+        return None
+    return parse_dkim_key(settings.dkim_key, selector=settings.dkim_selector or "")
+
+
 def limits_in_use(settings: Settings) -> str:
     """For people: where the quota is counted."""
     if not limits_are_shared(settings):
@@ -180,17 +190,16 @@ def _counter(settings: Settings, storage: SqlStorage) -> MemoryCounter | Fallbac
 
 
 def _mailer(settings: Settings) -> Mailer:
-    from awareness_smtp import FileMailer, NoMailer, SmtpMailer, parse_dkim_key
+    from awareness_smtp import FileMailer, NoMailer, SmtpMailer
 
     if settings.smtp_url:
-        key = settings.dkim_key and parse_dkim_key(settings.dkim_key, selector=settings.dkim_selector or "")
         return SmtpMailer(
             settings.smtp_url,
             settings.mail_from or "",
             login_url=login_url(settings),
             connections=settings.smtp_connections,
             call_limit=timedelta(seconds=settings.mail_seconds),
-            dkim_key=key or None,
+            dkim_key=signing_key(settings),
         )
     if settings.mail_folder:
         named = {} if settings.mail_from is None else {"sender": settings.mail_from}

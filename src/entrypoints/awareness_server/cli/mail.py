@@ -36,10 +36,10 @@ async def preview(
     language
         By default the company's.
     kind
-        The text or the HTML that people see, or the whole message as it is sent.
+        The text or the HTML that people see, or the whole message as it is sent, signed if a key is set.
     """
-    from awareness_server.wiring import login_url
-    from awareness_smtp import InvitationMessages, parse_sender
+    from awareness_server.wiring import login_url, signing_key
+    from awareness_smtp import InvitationMessages, parse_sender, signed
 
     settings = current_settings()
     # Whoever has no database yet can look at mails all the same.
@@ -49,9 +49,13 @@ async def preview(
         async with open_ports() as ports:
             owner = await find_company(ports, company)
     letter = _letter(owner, language=owner.language if language is None else Language(language))
-    messages = InvitationMessages(parse_sender(settings.mail_from or _SENDER), login_url=login_url(settings))
+    sender = parse_sender(settings.mail_from or _SENDER)
+    messages = InvitationMessages(sender, login_url=login_url(settings))
     content = messages.write(letter).content
     if kind == "eml":
+        key = signing_key(settings)
+        if key is not None:
+            content = signed(content, key, domain=sender.domain)
         write_text(content.decode("utf-8").replace("\r\n", "\n").rstrip("\n"))
         return
     body = message_from_bytes(content, policy=policy.default).get_body(
