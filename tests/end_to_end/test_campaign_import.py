@@ -44,7 +44,8 @@ def test_a_campaign_of_gophish_is_imported_and_again_adds_nothing(here: Installa
         "clicked": 1,
         "submitted": 1,
         "reported": 1,
-        "errors": 1,
+        # The mail that failed went out at the next attempt.
+        "errors": 0,
         # A scanner followed the link while the mail was being sent.
         "machine": 1,
     }

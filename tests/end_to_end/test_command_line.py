@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.end_to_end.installed import PROGRAM, Ended, Installation, commands
@@ -519,6 +520,9 @@ def test_ctrl_c_ends_a_command_at_once_without_a_traceback(migrated: Installatio
     os.mkfifo(fifo, mode=stat.S_IRUSR | stat.S_IWUSR)
     started = migrated.start("company", "list", env={"AWARENESS_METRICS_TOKEN_FILE": str(fifo)})
     writer = os.open(fifo, os.O_WRONLY)
+    # Opening has woken it. Once it sleeps again it waits for what will not come; a signal before that may be lost.
+    while psutil.Process(started.process.pid).status() != psutil.STATUS_SLEEPING:
+        os.sched_yield()
     started.signal(signal.SIGINT)
     done = started.end()
     os.close(writer)
