@@ -6,6 +6,7 @@ Nothing here knows a rule, a store or a server; what a folder of tests shares st
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +25,10 @@ _ANY_MACHINE = settings(
 settings.register_profile("fast", parent=_ANY_MACHINE, max_examples=50)
 settings.register_profile("thorough", parent=_ANY_MACHINE, max_examples=300)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # What a shell runs in the background ignores Ctrl-C, and so would the programs that the tests start and stop so.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _SERVERS = ("postgres", "redis", "quota", "mailer_smtp", "real_server")
 """What tests that start a program beside them have in their names or parameters."""
