@@ -8,8 +8,6 @@ its tokens are verified, is an adapter's business.
 from __future__ import annotations
 
 import enum
-import ipaddress
-import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -20,18 +18,11 @@ from awareness_core.employees import Access, Employee, access
 from awareness_core.errors import Fault, ValidationFailed
 from awareness_core.tenants import Company, CompanyId
 from awareness_core.texts import normal_text, text_problem
+from awareness_core.web_addresses import is_safe_url
 
 MAX_ISSUER = 500
 MAX_CLIENT_ID = 500
 MAX_SECRET_PATH = 4096
-
-_URL = re.compile(
-    r"(?P<scheme>https?)://(?:(?P<host>[a-z0-9._~-]+)|\[(?P<ipv6>[0-9a-f:.]+)\])(?::(?P<port>[0-9]{1,5}))?"
-    r"(?:/[A-Za-z0-9._~!$&'()*+,;=:@/%-]*)?",
-    re.ASCII | re.IGNORECASE,
-)
-_LAST_PORT = 65_535
-_HERE = frozenset({"localhost", "127.0.0.1"})
 
 _ISSUERS_FOR_EVERYBODY = frozenset({"https://accounts.google.com"})
 """Issuers that whoever likes has an account with, under an address of any domain: the address alone proves little."""
@@ -101,21 +92,6 @@ def check_identity_provider(*, issuer: str, client_id: str, client_secret_file: 
     if faults:
         raise ValidationFailed(faults)
     return normal_issuer, normal_client
-
-
-def is_safe_url(url: str) -> bool:
-    """Whether nobody on the way to `url` can read along: https, or this very computer. No user, query or fragment."""
-    found = _URL.fullmatch(url)
-    if found is None or not 0 < int(found["port"] or 1) <= _LAST_PORT:
-        return False
-    if found["ipv6"] is not None:
-        try:
-            is_here = ipaddress.IPv6Address(found["ipv6"]).is_loopback
-        except ValueError:
-            return False
-    else:
-        is_here = found["host"].lower() in _HERE
-    return is_here or found["scheme"].lower() == "https"
 
 
 def provider_of(of_domain: Sequence[IdentityProvider], holder: CompanyId | None) -> IdentityProvider | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import enum
 import hmac
-import ipaddress
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -22,6 +21,7 @@ from awareness_core.campaigns import Campaign, CampaignTelling
 from awareness_core.errors import Fault, ValidationFailed
 from awareness_core.tenants import CompanyId
 from awareness_core.texts import normal_text, text_problem
+from awareness_core.web_addresses import is_web_url
 
 SourceId = NewType("SourceId", str)
 """UUIDv7 text. It stands in the path of the webhook and is no secret."""
@@ -49,11 +49,9 @@ UNREADABLE = ""
 WANTED_PAUSE = timedelta(seconds=15)
 """At least so long lies between two polls, however often one is asked for."""
 
-_URL = re.compile(
-    r"https?://(?:[a-z0-9._~-]+|\[(?P<ipv6>[0-9a-f:.]+)\])(?::(?P<port>[0-9]{1,5}))?(?:/[a-z0-9._~/%-]*)?",
-    re.ASCII | re.IGNORECASE,
-)
-_LAST_PORT = 65_535
+_PLAIN_PATH = re.compile(r"https?://[^/]+(?:/[a-z0-9._~/%-]*)?", re.ASCII | re.IGNORECASE)
+"""Of what a path may hold, as much as a tool is ever put behind."""
+
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _SIGNATURE = re.compile(r"sha256=([0-9a-fA-F]{64})")
 _SECRET_PREFIX = "whs_"  # noqa: S105 (says what kind of secret follows)
@@ -219,7 +217,7 @@ def check_source(*, name: str, url: str, api_key_file: str) -> tuple[str, str]:
         problem = text_problem(text, min_length=1, max_length=longest)
         if problem is not None:
             faults.append(Fault(field=field, code=problem.code, message=problem.message))
-    if not _is_address(normal_url):
+    if not (is_web_url(normal_url) and _PLAIN_PATH.fullmatch(normal_url)):
         message = (
             "must be the address of the tool's own administration, like https://gophish.example:3333, without user, "
             "query or fragment"
@@ -228,16 +226,6 @@ def check_source(*, name: str, url: str, api_key_file: str) -> tuple[str, str]:
     if faults:
         raise ValidationFailed(faults)
     return normal_name, normal_url
-
-
-def _is_address(url: str) -> bool:
-    found = _URL.fullmatch(url)
-    if found is None or not 0 < int(found["port"] or 1) <= _LAST_PORT:
-        return False
-    try:
-        return found["ipv6"] is None or bool(ipaddress.IPv6Address(found["ipv6"]))
-    except ValueError:
-        return False
 
 
 def webhook_secret(api_key: str, salt: bytes) -> str:

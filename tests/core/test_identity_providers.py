@@ -16,11 +16,11 @@ from awareness_core.identity_providers import (
     SignInRefusal,
     check_identity_provider,
     entry,
-    is_safe_url,
     provider_of,
     told_address,
 )
 from awareness_core.tenants import CompanyId
+from awareness_core.web_addresses import is_safe_url
 from tests.contracts.storages import ACME, GLOBEX, LATER, NOW, person
 
 PROVIDER = IdentityProvider(

@@ -19,7 +19,7 @@ from joserfc.jwk import JWKRegistry, Key
 
 from awareness_core.clock_ports import Clock
 from awareness_core.errors import ProviderUnavailable
-from awareness_core.identity_providers import is_safe_url
+from awareness_core.web_addresses import is_safe_url
 from awareness_oidc.fetching import STRANGE, Limits, ask, shown
 
 KEPT: Final = timedelta(hours=1)
