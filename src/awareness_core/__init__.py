@@ -69,7 +69,7 @@ from awareness_core.use_cases.companies import change_company, create_company
 from awareness_core.use_cases.deactivate import deactivate
 from awareness_core.use_cases.deliver_pending import PendingDelivered, deliver_pending
 from awareness_core.use_cases.erase import erase
-from awareness_core.use_cases.identity_providers import set_identity_provider
+from awareness_core.use_cases.identity_providers import remove_identity_provider, set_identity_provider
 from awareness_core.use_cases.import_results import import_results
 from awareness_core.use_cases.invite import invite, preview_invitations
 from awareness_core.use_cases.issue_api_key import IssuedKey, issue_api_key
@@ -264,6 +264,7 @@ __all__ = [
     "receive_notice",
     "reclassify_campaigns",
     "record_first_login",
+    "remove_identity_provider",
     "renew_webhook_secret",
     "reset_access",
     "reset_verdict_rules",

@@ -15,16 +15,13 @@ from awareness_core.tenants import CompanyId
 
 
 class IdentityProviders(Protocol):
-    """The providers of all companies: somebody at the door names an address before it is known whose they are."""
+    """The providers of all companies: somebody at the door names an address before it is known whose they are.
 
-    async def save_provider(self, provider: IdentityProvider) -> None:
-        """Keep it in the place of an earlier one of its company. Raises `NotFound` when there is no such company."""
+    They are kept in their companies' transactions, see `PortalWriting`.
+    """
 
     async def find_provider(self, company_id: CompanyId) -> IdentityProvider | None:
         """The provider of that company."""
-
-    async def remove_provider(self, company_id: CompanyId) -> bool:
-        """Forget it. False when there was none."""
 
     async def providers_of_domain(self, domain: str) -> Sequence[IdentityProvider]:
         """Those of companies with that SSO domain, by company."""

@@ -103,6 +103,16 @@ def provider_of(of_domain: Sequence[IdentityProvider], holder: CompanyId | None)
     return next(own, None)
 
 
+def vouches_for_sessions_of(now: IdentityProvider | None, before: IdentityProvider | None) -> bool:
+    """Whether who came in through the provider `before` may stay once it is `now`: the same client of the same issuer.
+
+    A new file for the client's secret is no other provider.
+    """
+    if now is None or before is None:
+        return False
+    return (now.issuer, now.client_id) == (before.issuer, before.client_id)
+
+
 def told_address(
     identity: Identity, provider: IdentityProvider, company: Company
 ) -> EmailAddress | SignInRefusal:

@@ -13,6 +13,7 @@ from awareness_core.campaigns import Campaign, CampaignId
 from awareness_core.chosen_passwords import ChosenPassword
 from awareness_core.emails import EmailKey
 from awareness_core.employees import EmployeeId
+from awareness_core.identity_providers import IdentityProvider
 from awareness_core.sessions import Membership, Session, SessionDigest
 
 
@@ -59,6 +60,9 @@ class PortalReading(Protocol):
     async def session(self, digest: SessionDigest) -> Session | None:
         """The session of that digest, over or not."""
 
+    async def identity_provider(self) -> IdentityProvider | None:
+        """The company's own."""
+
     async def campaigns_by_id(self, ids: Collection[CampaignId]) -> Sequence[Campaign]:
         """Those of `ids` that are this company's; in any order."""
 
@@ -81,5 +85,14 @@ class PortalWriting(Protocol):
     async def end_sessions(self, employee_ids: Collection[EmployeeId]) -> None:
         """Destroy all sessions of these people."""
 
+    async def end_sso_sessions(self) -> None:
+        """Destroy all sessions that began at the company's identity provider."""
+
     async def purge_sessions(self, *, at: datetime, at_most: int) -> int:
         """Remove so many sessions that are expired `at` that moment, the oldest first; how many were removed."""
+
+    async def save_identity_provider(self, provider: IdentityProvider) -> None:
+        """Keep it as the company's, in the place of an earlier one."""
+
+    async def forget_identity_provider(self) -> None:
+        """The company has none any more."""

@@ -83,7 +83,7 @@ class MemoryStorage:
 def memory_storage(store: MemoryStore | None = None) -> MemoryStorage:
     """On that store, or a new one."""
     store = store or MemoryStore()
-    return MemoryStorage(store, store, store, MemorySources(store), MemoryIdentityProviders(store))
+    return MemoryStorage(store, store, store, MemorySources(store), store.identity_providers)
 
 
 @asynccontextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import attrs
 import pytest
 
-from awareness_core.errors import NotFound
 from awareness_core.identity_providers import IdentityProvider
 from awareness_core.tenants import Company, CompanyId
 from tests.contracts.storages import ACME, GLOBEX, LATER, NOW, Storage
@@ -23,15 +22,22 @@ def provider(company: Company = ACME) -> IdentityProvider:
     )
 
 
+async def save(storage: Storage, *providers: IdentityProvider) -> None:
+    """Each as its company's."""
+    for one in providers:
+        async with storage.store.transaction(one.company_id) as transaction:
+            await transaction.save_identity_provider(one)
+
+
 async def test_a_company_has_one_at_most_and_the_last_one_counts(storage: Storage) -> None:
     providers = storage.identity_providers
     before = [await providers.find_provider(ACME.id), await providers.is_any_provider()]
     other = attrs.evolve(
         provider(), issuer="https://é.example", client_id="x", client_secret_file="y", created_at=LATER
     )
-    await providers.save_provider(provider())
+    await save(storage, provider())
     first = await providers.find_provider(ACME.id)
-    await providers.save_provider(other)
+    await save(storage, other)
 
     assert [None, False] == before
     assert (provider(), other) == (first, await providers.find_provider(ACME.id))
@@ -40,26 +46,26 @@ async def test_a_company_has_one_at_most_and_the_last_one_counts(storage: Storag
     assert None is await providers.find_provider(CompanyId("a\0b\ud800"))
 
 
-async def test_one_of_no_company_is_refused(storage: Storage) -> None:
-    with pytest.raises(NotFound):
-        await storage.identity_providers.save_provider(
-            attrs.evolve(provider(), company_id=CompanyId("nobody"))
-        )
+async def test_one_that_names_another_company_is_kept_as_the_companys_own(storage: Storage) -> None:
+    async with storage.store.transaction(ACME.id) as transaction:
+        await transaction.save_identity_provider(attrs.evolve(provider(), company_id=GLOBEX.id))
+        own = await transaction.identity_provider()
 
-    assert not await storage.identity_providers.is_any_provider()
+    assert provider() == own
+    assert [provider(), None] == [
+        await storage.identity_providers.find_provider(company.id) for company in (ACME, GLOBEX)
+    ]
 
 
-async def test_removing_one_leaves_that_of_another_company_alone(storage: Storage) -> None:
-    providers = storage.identity_providers
-    for company in (ACME, GLOBEX):
-        await providers.save_provider(provider(company))
-    removed = [await providers.remove_provider(ACME.id) for _ in range(2)]
+async def test_forgetting_one_leaves_that_of_another_company_alone(storage: Storage) -> None:
+    await save(storage, provider(ACME), provider(GLOBEX))
+    for _ in range(2):
+        async with storage.store.transaction(ACME.id) as transaction:
+            await transaction.forget_identity_provider()
 
-    assert [True, False] == removed
-    assert (None, provider(GLOBEX)) == (
-        await providers.find_provider(ACME.id),
-        await providers.find_provider(GLOBEX.id),
-    )
+    assert [None, provider(GLOBEX)] == [
+        await storage.identity_providers.find_provider(company.id) for company in (ACME, GLOBEX)
+    ]
 
 
 async def test_a_domain_leads_to_the_providers_of_the_companies_that_have_it(storage: Storage) -> None:
@@ -67,8 +73,7 @@ async def test_a_domain_leads_to_the_providers_of_the_companies_that_have_it(sto
     domains = frozenset({"shared.example", "globex.example"})
     await storage.companies.change_company(attrs.evolve(GLOBEX, sso_domains=domains))
     without = await providers.providers_of_domain("globex.example")
-    for company in (GLOBEX, ACME):
-        await providers.save_provider(provider(company))
+    await save(storage, provider(GLOBEX), provider(ACME))
     alone = [await providers.providers_of_domain(name) for name in ("sso.example", "globex.example")]
     both = attrs.evolve(ACME, sso_domains=frozenset({"shared.example"}))
     await storage.companies.change_company(both)

@@ -125,6 +125,18 @@ async def test_sessions_end_one_by_one_or_all_of_some_people(storage: Storage) -
     assert [None, None, None, kept[3]] == await _sessions(storage, *kept)
 
 
+async def test_sessions_that_began_at_the_provider_end_together_and_no_others(storage: Storage) -> None:
+    await apply(storage, hired(ANNA, BOB))
+    kept = [session(1, ANNA), session(2, BOB), session(3, ANNA), session(6, BOB)]
+    await _save(storage, *kept)
+    async with storage.store.transaction(ACME.id) as transaction:
+        await transaction.end_sso_sessions()
+
+    assert [True, False] == [kept[2].is_sso, kept[0].is_sso]
+    assert [*kept[:2], None, None] == await _sessions(storage, *kept)
+    assert await storage.visitors.find_session(kept[3].digest) is None
+
+
 async def test_another_companys_sessions_cannot_be_ended(storage: Storage) -> None:
     await apply(storage, hired(ANNA))
     await _save(storage, session(1, ANNA))

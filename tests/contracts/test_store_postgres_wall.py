@@ -92,7 +92,6 @@ async def both(postgres: PlacedDatabase) -> AsyncIterator[SqlStorage]:
             await storage.sources.record_campaign_reading(
                 source(number).id, "1", CampaignReading(digest="d", read_at=NOW)
             )
-            await storage.identity_providers.save_provider(provider(company))
             someone = person(1, email=f"theirs@{company.id}.example", sector_id=SectorId(1))
             async with storage.store.transaction(company.id) as transaction:
                 await transaction.apply(
@@ -108,6 +107,7 @@ async def both(postgres: PlacedDatabase) -> AsyncIterator[SqlStorage]:
                 await transaction.save_erased_addresses([ErasedAddress(mark=AddressMark("m"), until=NOW)])
                 await transaction.save_chosen_password(chosen(someone))
                 await transaction.save_session(session(number, someone))
+                await transaction.save_identity_provider(provider(company))
         yield storage
 
 

@@ -37,6 +37,7 @@ from tests.contracts.storages import (
     person,
     receipt,
 )
+from tests.contracts.test_identity_providers import provider
 from tests.contracts.test_store_portal import chosen, session
 from tests.core.tellings import happened, targeted
 
@@ -80,7 +81,8 @@ async def both(storage: Storage) -> Storage:
         await transaction.save_receipt(receipt(holder="Globex"), answer=[b"to Globex"])
         await transaction.save_campaigns([campaign(2, external_id="theirs")])
         await transaction.save_chosen_password(chosen(ONLY_THEIRS, "of Globex"))
-        await transaction.save_session(session(1, ONLY_THEIRS))
+        await transaction.save_session(session(3, ONLY_THEIRS))
+        await transaction.save_identity_provider(provider(GLOBEX))
         await transaction.save_erasure_secret(b"of Globex")
         await transaction.save_erased_addresses([ERASED])
     return storage
@@ -152,7 +154,8 @@ QUESTIONS: dict[str, list[Question]] = {
     "held_invitations": [lambda reading: reading.held_invitations("Globex")],
     "verdict_rules": [lambda reading: reading.verdict_rules()],
     "chosen_password": [lambda reading: reading.chosen_password(ONLY_THEIRS.id)],
-    "session": [lambda reading: reading.session(session(1, ONLY_THEIRS).digest)],
+    "session": [lambda reading: reading.session(session(3, ONLY_THEIRS).digest)],
+    "identity_provider": [lambda reading: reading.identity_provider()],
     "campaigns_by_id": [lambda reading: reading.campaigns_by_id([CampaignId("0001"), CampaignId("0002")])],
     "temporary_passwords": [lambda reading: reading.temporary_passwords(ONLY_THEIRS.id)],
     "recipients_of_employees": [lambda reading: reading.recipients_of_employees([OURS.id, ONLY_THEIRS.id])],
@@ -234,9 +237,12 @@ async def test_writes_to_one_company_leave_the_same_ids_of_another_alone(both: S
         await transaction.forget_receipt(receipt().id)
         await transaction.save_chosen_password(chosen(OURS))
         await transaction.save_session(session(2, OURS))
-        await transaction.end_session(session(1, ONLY_THEIRS).digest)
+        await transaction.end_session(session(3, ONLY_THEIRS).digest)
         await transaction.end_sessions([OURS.id, ONLY_THEIRS.id])
         await transaction.purge_sessions(at=LONG_AFTER, at_most=9)
+        await transaction.end_sso_sessions()
+        await transaction.save_identity_provider(provider(GLOBEX))
+        await transaction.forget_identity_provider()
         await transaction.save_erasure_secret(b"of Acme")
         await transaction.save_erased_addresses([attrs.evolve(ERASED, until=LONG_AFTER)])
         await transaction.remove_employees([OURS.id, ONLY_THEIRS.id])
@@ -259,7 +265,8 @@ def _untouched() -> list[object]:
         b"of Globex",
         [ERASED],
         chosen(ONLY_THEIRS, "of Globex"),
-        session(1, ONLY_THEIRS),
+        session(3, ONLY_THEIRS),
+        provider(GLOBEX),
     ]
 
 
@@ -280,5 +287,6 @@ async def _seen_by_globex(storage: Storage) -> list[object]:
             await reading.erasure_secret(),
             await reading.erased_addresses([ERASED.mark]),
             await reading.chosen_password(ONLY_THEIRS.id),
-            await reading.session(session(1, ONLY_THEIRS).digest),
+            await reading.session(session(3, ONLY_THEIRS).digest),
+            await reading.identity_provider(),
         ]

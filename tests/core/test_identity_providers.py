@@ -18,6 +18,7 @@ from awareness_core.identity_providers import (
     entry,
     provider_of,
     told_address,
+    vouches_for_sessions_of,
 )
 from awareness_core.tenants import CompanyId
 from awareness_core.web_addresses import is_safe_url
@@ -43,6 +44,25 @@ def test_nobody_is_sent_to_the_provider_of_another_company(asked: list[str], hol
 
     expected = next(iter(asked), None) if holder is None else holder if holder in asked else None
     assert expected == (None if found is None else found.company_id)
+
+
+_PROVIDERS = st.none() | st.builds(
+    IdentityProvider,
+    company_id=st.just(ACME.id),
+    issuer=st.sampled_from(["https://one.example", "https://two.example"]),
+    client_id=st.sampled_from(["portal", "other"]),
+    client_secret_file=st.sampled_from(["/one", "/two"]),
+    created_at=st.sampled_from([NOW, LATER]),
+)
+
+
+@given(_PROVIDERS, _PROVIDERS)
+def test_who_came_in_stays_only_with_the_same_client_of_the_same_issuer(
+    now: IdentityProvider | None, before: IdentityProvider | None
+) -> None:
+    said = [(one.issuer, one.client_id) for one in (now, before) if one is not None]
+
+    assert (len(said) == 2 and said[0] == said[1]) == vouches_for_sessions_of(now, before)
 
 
 @pytest.mark.parametrize(

@@ -7,19 +7,21 @@ from datetime import timedelta
 import attrs
 import pytest
 
+from awareness_core.emails import parse_email
 from awareness_core.errors import ProviderUnavailable, RateLimitExceeded, ValidationFailed
+from awareness_core.identity_ports import SignInRequest
 from awareness_core.identity_providers import Identity, IdentityProvider, SignInRefusal
 from awareness_core.records import RawEmployee, check_record
 from awareness_core.sessions import SessionPolicy, digest_token
 from awareness_core.tenants import Company
 from awareness_core.use_cases.choose_password import choose_password
 from awareness_core.use_cases.companies import change_company, create_company
-from awareness_core.use_cases.identity_providers import set_identity_provider
+from awareness_core.use_cases.identity_providers import remove_identity_provider, set_identity_provider
 from awareness_core.use_cases.invite import invite
 from awareness_core.use_cases.provision import provision
 from awareness_core.use_cases.sign_in import Arrival, arrive, find_provider_for, set_out
 from awareness_core.use_cases.visit import find_visit
-from awareness_memory import ManualClock, MemoryPorts, memory_ports
+from awareness_memory import ManualClock, MemoryPorts, MemorySingleSignOn, memory_ports
 from tests.contracts.storages import NOW
 
 pytestmark = pytest.mark.anyio
@@ -35,10 +37,20 @@ class _World:
     acme: Company
     globex: Company
 
-    async def connect(self, company: Company, issuer: str = "https://login.acme.example") -> IdentityProvider:
+    async def connect(
+        self,
+        company: Company,
+        issuer: str = "https://login.acme.example",
+        *,
+        client_id: str = "portal",
+        secret_file: str = "/run/secrets/oidc",
+    ) -> IdentityProvider:
         return await set_identity_provider(
-            self.ports, company.id, issuer=issuer, client_id="portal", client_secret_file="/run/secrets/oidc"
+            self.ports, company.id, issuer=issuer, client_id=client_id, client_secret_file=secret_file
         )
+
+    async def is_inside(self, arrival: Arrival) -> bool:
+        return await find_visit(self.ports, arrival.token, policy=POLICY) is not None
 
     async def hire(self, email: str, company: Company) -> None:
         record = check_record(RawEmployee(email=email, last_name="x", first_name="x"))
@@ -52,7 +64,7 @@ class _World:
         departure = await set_out(self.ports, provider, email=GRACE, redirect_uri=RETURN, subject="here")
         self.ports.single_sign_on.identities[provider.issuer, "1"] = Identity(email=told)
         if remove:
-            await self.ports.identity_providers.remove_provider(provider.company_id)
+            await remove_identity_provider(self.ports, provider.company_id)
         return await arrive(
             self.ports,
             departure.ticket,
@@ -144,6 +156,62 @@ async def test_a_provider_that_was_removed_meanwhile_is_not_asked(world: _World)
     await world.hire(GRACE, world.acme)
 
     assert SignInRefusal.NO_PROVIDER is await world.arrive(remove=True)
+
+
+async def test_whoever_came_in_through_a_provider_is_out_once_it_is_removed(world: _World) -> None:
+    await world.connect(world.acme)
+    await world.hire(GRACE, world.acme)
+    arrival = await world.arrive()
+    assert isinstance(arrival, Arrival)
+    was_inside = await world.is_inside(arrival)
+    removed = [await remove_identity_provider(world.ports, world.acme.id) for _ in range(2)]
+    is_inside = await world.is_inside(arrival)
+    await world.connect(world.acme)
+
+    assert [True, False] == removed
+    assert (True, False, False) == (was_inside, is_inside, await world.is_inside(arrival))
+
+
+@pytest.mark.parametrize(
+    ("changes", "stays"),
+    [
+        ({}, True),
+        ({"secret_file": "/run/secrets/renewed"}, True),
+        ({"issuer": "https://other.acme.example"}, False),
+        ({"client_id": "other"}, False),
+    ],
+    ids=str,
+)
+async def test_another_issuer_or_client_ends_the_sessions_that_began_before(
+    world: _World, *, changes: dict[str, str], stays: bool
+) -> None:
+    await world.connect(world.acme)
+    await world.hire(GRACE, world.acme)
+    arrival = await world.arrive()
+    assert isinstance(arrival, Arrival)
+    await world.connect(world.acme, **changes)
+
+    assert stays is await world.is_inside(arrival)
+
+
+async def test_a_provider_that_is_removed_while_it_answers_lets_nobody_in(world: _World) -> None:
+    await world.connect(world.acme)
+    await world.hire(GRACE, world.acme)
+
+    class Slow(MemorySingleSignOn):
+        async def identity(
+            self, provider: IdentityProvider, request: SignInRequest, *, code: str, issuer: str | None
+        ) -> Identity:
+            await remove_identity_provider(world.ports, provider.company_id)
+            return await super().identity(provider, request, code=code, issuer=issuer)
+
+    ports = attrs.evolve(world.ports, single_sign_on=Slow())
+    slow = attrs.evolve(world, ports=ports)
+
+    assert SignInRefusal.NO_PROVIDER is await slow.arrive()
+    async with ports.store.reading(world.acme.id) as reading:
+        (person,) = await reading.matching_employees(external_ids=[], email_keys=[parse_email(GRACE).key])
+    assert None is person.first_login_at
 
 
 async def test_whatever_fails_counts_and_three_hundred_are_enough(world: _World) -> None:

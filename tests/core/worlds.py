@@ -26,7 +26,6 @@ from awareness_core.tenants import Company, CompanyId
 from awareness_core.verdict_rules import VerdictRules
 from awareness_memory import (
     ManualClock,
-    MemoryIdentityProviders,
     MemoryPorts,
     MemorySources,
     MemoryStore,
@@ -110,7 +109,7 @@ def new_world(*, seed: int = 1) -> World:
         visitors=store.visitors,
         hasher=ScryptHasher(cost=2),
         frequent_passwords=memory.frequent_passwords,
-        identity_providers=MemoryIdentityProviders(store),
+        identity_providers=store.identity_providers,
         single_sign_on=memory.single_sign_on,
     )
 

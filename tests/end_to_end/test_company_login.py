@@ -76,12 +76,15 @@ def test_somebody_of_a_company_logs_in_with_its_account(acme: Installation, prov
         entered = visitor.get(f"/login/oidc?{back.partition('?')[2]}")
         home = visitor.get("/portal")
         after = api.get(f"/api/v1/employees/{person}").json()["employee"]
+        acme.must("company", "sso", "remove", "--company", company)
+        out = visitor.get("/portal")
         metrics = server.get("/metrics").text
         ended = server.stop()
 
     assert "sso" == created["invitation"]["code"]
     assert back.startswith(f"{RETURN}?")
     assert (303, "/portal", 200) == (entered.status_code, entered.headers["location"], home.status_code)
+    assert (303, "/login") == (out.status_code, out.headers["location"])
     assert ("sso", True) == (after["acces"], after["premiere_connexion_at"] is not None)
     said = ended.out + ended.err + metrics
     assert [] == [word for word in (SECRET, *provider.tokens, after["email"]) if word in said]

@@ -19,7 +19,7 @@ import structlog.testing
 
 from awareness_core.tenants import Company
 from awareness_core.use_cases.companies import change_company
-from awareness_core.use_cases.identity_providers import set_identity_provider
+from awareness_core.use_cases.identity_providers import remove_identity_provider, set_identity_provider
 from awareness_oidc import Limits
 from awareness_web.metrics import LoginOutcome
 from tests.contracts.gophish_server import Reply, bytes_of, dripping, endless, raw, silence
@@ -298,6 +298,20 @@ async def test_a_domain_that_is_sso_no_more_ends_the_session_and_the_person_awai
 
     assert "/login" == (await browser.get("/portal")).location
     assert "/portal/choose" == (await joined.site.browser().log_in(GRACE, mailed)).location
+
+
+async def test_who_came_in_through_a_provider_is_at_the_door_again_once_it_is_removed(
+    everywhere: Joined,
+) -> None:
+    await everywhere.site.hire(GRACE)
+    browser, other = everywhere.site.browser(), await everywhere.site.inside()
+    await everywhere.log_in(browser=browser)
+    before = await browser.get("/portal")
+    await remove_identity_provider(everywhere.site.ports, everywhere.site.acme.id)
+    after = await browser.get("/portal")
+
+    assert (200, "/login") == (before.status, after.location)
+    assert 200 == (await other.get("/portal")).status
 
 
 async def test_a_password_chosen_before_the_domain_became_sso_opens_nothing(joined: Joined) -> None:

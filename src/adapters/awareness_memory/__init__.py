@@ -69,6 +69,6 @@ def memory_ports(*, clock: Clock | None = None, entropy: Entropy | None = None) 
         visitors=store.visitors,
         hasher=ScryptHasher(),
         frequent_passwords=FewPasswords(),
-        identity_providers=MemoryIdentityProviders(store),
+        identity_providers=store.identity_providers,
         single_sign_on=MemorySingleSignOn(),
     )

@@ -2,47 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import urlencode
 
-from awareness_core.errors import NotFound, SignInUnproven
+from awareness_core.errors import SignInUnproven
 from awareness_core.identity_ports import SignInRequest
 from awareness_core.identity_providers import Identity, IdentityProvider
 from awareness_core.ports import refuse_inside_transaction
 from awareness_core.tenants import CompanyId
-from awareness_memory.store import MemoryStore
+from awareness_memory.state import CompanyState
 
 
 class MemoryIdentityProviders:
-    """`IdentityProviders` of the companies in `store`."""
+    """`IdentityProviders` of the world that `newest` gives."""
 
-    def __init__(self, store: MemoryStore) -> None:
-        self._store = store
-        self._providers: dict[CompanyId, IdentityProvider] = {}
-
-    async def save_provider(self, provider: IdentityProvider) -> None:
-        """See `IdentityProviders`."""
-        if provider.company_id not in {company.id for company in await self._store.list_companies()}:
-            raise NotFound("No such company.")
-        self._providers[provider.company_id] = provider
+    def __init__(self, newest: Callable[[], Mapping[CompanyId, CompanyState]]) -> None:
+        self._newest = newest
 
     async def find_provider(self, company_id: CompanyId) -> IdentityProvider | None:
         """See `IdentityProviders`."""
-        return self._providers.get(company_id)
-
-    async def remove_provider(self, company_id: CompanyId) -> bool:
-        """See `IdentityProviders`."""
-        return self._providers.pop(company_id, None) is not None
+        state = self._newest().get(company_id)
+        return None if state is None else state.identity_provider
 
     async def providers_of_domain(self, domain: str) -> Sequence[IdentityProvider]:
         """See `IdentityProviders`."""
-        companies = await self._store.list_companies()
-        found = [company.id for company in companies if domain in company.sso_domains]
-        return [self._providers[company_id] for company_id in sorted(found) if company_id in self._providers]
+        states = [state for state in self._newest().values() if domain in state.company.sso_domains]
+        found = [state.identity_provider for state in states if state.identity_provider is not None]
+        return sorted(found, key=lambda provider: provider.company_id)
 
     async def is_any_provider(self) -> bool:
         """See `IdentityProviders`."""
-        return bool(self._providers)
+        return any(state.identity_provider is not None for state in self._newest().values())
 
 
 class MemorySingleSignOn:

@@ -12,6 +12,7 @@ from awareness_core.chosen_passwords import ChosenPassword
 from awareness_core.emails import EmailKey
 from awareness_core.employees import EmployeeId
 from awareness_core.errors import ConstraintViolated
+from awareness_core.identity_providers import IdentityProvider
 from awareness_core.sessions import Membership, Session, SessionDigest
 from awareness_core.tenants import CompanyId
 from awareness_memory.state import CompanyState
@@ -51,6 +52,10 @@ class MemoryPortalReading:
         """See `PortalReading`."""
         return None if self._state is None else self._state.sessions.get(digest)
 
+    async def identity_provider(self) -> IdentityProvider | None:
+        """See `PortalReading`."""
+        return None if self._state is None else self._state.identity_provider
+
     async def campaigns_by_id(self, ids: Collection[CampaignId]) -> Sequence[Campaign]:
         """See `PortalReading`."""
         known = {} if self._state is None else self._state.campaigns
@@ -79,6 +84,11 @@ def without_sessions(state: CompanyState, digests: Collection[SessionDigest]) ->
 def sessions_of(state: CompanyState, employee_ids: Collection[EmployeeId]) -> Collection[SessionDigest]:
     """Those of these people."""
     return {digest for digest, session in state.sessions.items() if session.employee_id in employee_ids}
+
+
+def sso_sessions(state: CompanyState) -> Collection[SessionDigest]:
+    """Those that began at the company's provider."""
+    return {digest for digest, session in state.sessions.items() if session.is_sso}
 
 
 def expired_sessions(state: CompanyState, *, at: datetime, at_most: int) -> Collection[SessionDigest]:

@@ -18,6 +18,7 @@ from awareness_core.chosen_passwords import ChosenPassword
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Employee, EmployeeChange, EmployeeId
 from awareness_core.errors import ConstraintViolated
+from awareness_core.identity_providers import IdentityProvider
 from awareness_core.outbox import PendingInvitation
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.receipts import Receipt, ReceiptId
@@ -72,6 +73,7 @@ class CompanyState:
     erased_addresses: Mapping[AddressMark, ErasedAddress] = attrs.field(factory=dict)
     chosen_passwords: Mapping[EmployeeId, ChosenPassword] = attrs.field(factory=dict)
     sessions: Mapping[SessionDigest, Session] = attrs.field(factory=dict)
+    identity_provider: IdentityProvider | None = None
 
 
 def with_sectors(state: CompanyState, sectors: Sequence[Sector]) -> CompanyState:

@@ -22,6 +22,7 @@ from awareness_core.outbox import MailBacklog
 from awareness_core.ports import Reading, Transaction, inside_transaction, refuse_inside_transaction
 from awareness_core.tenants import Company, CompanyId
 from awareness_core.texts import folded_name
+from awareness_memory.identity import MemoryIdentityProviders
 from awareness_memory.portal import MemoryVisitors
 from awareness_memory.reading import MemoryReading, World
 from awareness_memory.state import CompanyState
@@ -42,6 +43,8 @@ class MemoryStore:
         self._turns = Turns()
         self.visitors = MemoryVisitors(lambda: self._world)
         """Who is at the door of this world."""
+        self.identity_providers = MemoryIdentityProviders(lambda: self._world)
+        """Where its companies' people log in."""
 
     async def add_company(self, company: Company) -> None:
         """See `Companies`. Raises `ConstraintViolated` for an id that exists, too."""

@@ -13,6 +13,7 @@ from awareness_core.chosen_passwords import ChosenPassword
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Employee, EmployeeChange, EmployeeId
 from awareness_core.errors import ConstraintViolated, NotFound
+from awareness_core.identity_providers import IdentityProvider
 from awareness_core.outbox import PendingInvitation
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.receipts import Receipt, ReceiptId, forgotten
@@ -24,6 +25,7 @@ from awareness_core.verdict_rules import DEFAULT_RULES, VerdictRules
 from awareness_memory.portal import (
     expired_sessions,
     sessions_of,
+    sso_sessions,
     with_chosen_password,
     with_session,
     without_sessions,
@@ -212,11 +214,25 @@ class MemoryTransaction(MemoryReading):
         state = self._existing()
         self._state = without_sessions(state, sessions_of(state, set(employee_ids)))
 
+    async def end_sso_sessions(self) -> None:
+        """See `PortalWriting`."""
+        state = self._existing()
+        self._state = without_sessions(state, sso_sessions(state))
+
     async def purge_sessions(self, *, at: datetime, at_most: int) -> int:
         """See `PortalWriting`."""
         expired = expired_sessions(self._existing(), at=at, at_most=at_most)
         self._state = without_sessions(self._existing(), expired)
         return len(expired)
+
+    async def save_identity_provider(self, provider: IdentityProvider) -> None:
+        """See `PortalWriting`."""
+        kept = attrs.evolve(provider, company_id=self._company_id)
+        self._state = attrs.evolve(self._existing(), identity_provider=kept)
+
+    async def forget_identity_provider(self) -> None:
+        """See `PortalWriting`."""
+        self._state = attrs.evolve(self._existing(), identity_provider=None)
 
     def _forget_receipts(self, receipt_ids: Collection[ReceiptId]) -> None:
         state = self._existing()

@@ -10,15 +10,18 @@ from awareness_core.campaigns import Campaign, CampaignId
 from awareness_core.chosen_passwords import ChosenPassword
 from awareness_core.emails import EmailKey
 from awareness_core.employees import EmployeeId
+from awareness_core.identity_providers import IdentityProvider
 from awareness_core.sessions import Membership, Session, SessionDigest
 from awareness_sql.crossings import HOLDERS_BY_ADDRESS, SESSIONS_BY_DIGEST, Crossing
 from awareness_sql.engine import Database
 from awareness_sql.one_of import KEYS, OneOf
 from awareness_sql.portal_rows import (
     CHOSEN_COLUMNS,
+    PROVIDER_COLUMNS,
     SESSION_COLUMNS,
     chosen_from_row,
     member_from_row,
+    provider_from_row,
     session_from_row,
 )
 from awareness_sql.result_rows import CAMPAIGN_COLUMNS, campaign_from_row
@@ -28,6 +31,7 @@ from awareness_sql.tables import campaigns, chosen_passwords, sessions
 
 _CHOSEN = select(*CHOSEN_COLUMNS).where(chosen_passwords.c.employee_id == bindparam("employee_id"))
 _SESSION = select(*SESSION_COLUMNS).where(sessions.c.digest == bindparam("digest"))
+_PROVIDER = select(*PROVIDER_COLUMNS)
 _CAMPAIGNS = select(*CAMPAIGN_COLUMNS).where(OneOf(campaigns.c.id, KEYS))
 
 
@@ -64,6 +68,12 @@ class SqlPortalReading(SqlResults):
             return None
         for session in await self._tenant.fetch(_SESSION, session_from_row, {"digest": digest}):
             return session
+        return None
+
+    async def identity_provider(self) -> IdentityProvider | None:
+        """See `PortalReading`."""
+        for provider in await self._tenant.fetch(_PROVIDER, provider_from_row):
+            return provider
         return None
 
     async def campaigns_by_id(self, ids: Collection[CampaignId]) -> Sequence[Campaign]:

@@ -1,11 +1,12 @@
-"""Chosen passwords and sessions as rows, and back; as `rows` does with all that is a company's own business."""
+"""What people log in with as rows, and back; as `rows` does with all that is a company's own business."""
 
 from __future__ import annotations
 
 from awareness_core.chosen_passwords import ChosenPassword
+from awareness_core.identity_providers import IdentityProvider
 from awareness_core.sessions import Membership, Session
 from awareness_sql.rows import Row, RowValues, milliseconds_from, moment_from
-from awareness_sql.tables import chosen_passwords, sessions
+from awareness_sql.tables import chosen_passwords, identity_providers, sessions
 
 CHOSEN_COLUMNS = (chosen_passwords.c.employee_id, chosen_passwords.c.hash, chosen_passwords.c.changed_at)
 
@@ -60,6 +61,37 @@ def session_from_row(row: Row) -> Session:
         created_at=moment_from(created_at),
         seen_at=moment_from(seen_at),
         expires_at=moment_from(expires_at),
+    )
+
+
+PROVIDER_COLUMNS = (
+    identity_providers.c.company_id,
+    identity_providers.c.issuer,
+    identity_providers.c.client_id,
+    identity_providers.c.client_secret_file,
+    identity_providers.c.created_at,
+)
+
+
+def provider_row(provider: IdentityProvider) -> RowValues:
+    """All columns of `identity_providers` but the company's."""
+    return {
+        "issuer": provider.issuer,
+        "client_id": provider.client_id,
+        "client_secret_file": provider.client_secret_file,
+        "created_at": milliseconds_from(provider.created_at),
+    }
+
+
+def provider_from_row(row: Row) -> IdentityProvider:
+    """The value of a row of `PROVIDER_COLUMNS`."""
+    company_id, issuer, client_id, client_secret_file, created_at = row
+    return IdentityProvider(
+        company_id=company_id,
+        issuer=issuer,
+        client_id=client_id,
+        client_secret_file=client_secret_file,
+        created_at=moment_from(created_at),
     )
 
 

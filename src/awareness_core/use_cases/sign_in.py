@@ -130,6 +130,9 @@ async def _admit(
 ) -> Arrival | SignInRefusal:
     token = spell_token(ports.entropy.take(TOKEN_BYTES))
     async with ports.store.transaction(provider.company_id) as transaction:
+        if await transaction.identity_provider() != provider:
+            # Removed or replaced while it was asked: from then on it lets nobody in.
+            return SignInRefusal.NO_PROVIDER
         company = await transaction.company()
         address = told_address(identity, provider, company)
         if isinstance(address, SignInRefusal):

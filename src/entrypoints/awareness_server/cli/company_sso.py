@@ -9,7 +9,7 @@ from cyclopts import App, Parameter
 
 from awareness_core.identity_providers import IdentityProvider
 from awareness_core.tenants import Company
-from awareness_core.use_cases.identity_providers import set_identity_provider
+from awareness_core.use_cases.identity_providers import remove_identity_provider, set_identity_provider
 from awareness_server.cli.invocation import current_settings, find_company, open_ports
 from awareness_server.cli.output import AsJson, JsonValue, moment, say, shown_moment, write_json, write_table
 from awareness_server.exit_codes import CommandFailed, ExitCode
@@ -30,7 +30,8 @@ async def set_(
 ) -> None:
     """Let people of a company's SSO domains log in with its identity provider (OpenID Connect).
 
-    Takes the place of an earlier one. The provider is asked to describe itself first.
+    Takes the place of an earlier one; who came in through another issuer, or as another client, is logged out. The
+    provider is asked to describe itself first.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ async def show(*, company: str, as_json: AsJson = False) -> None:
 
 @app.command
 async def remove(*, company: str, as_json: AsJson = False) -> None:
-    """Disconnect the identity provider of a company. Who is inside stays until the session ends.
+    """Disconnect the identity provider of a company. Who came in through it is logged out.
 
     Parameters
     ----------
@@ -101,7 +102,7 @@ async def remove(*, company: str, as_json: AsJson = False) -> None:
     """
     async with open_ports() as ports:
         owner = await find_company(ports, company)
-        removed = await ports.identity_providers.remove_provider(owner.id)
+        removed = await remove_identity_provider(ports, owner.id)
     if as_json:
         write_json({"company_id": owner.id, "removed": removed})
     else:
