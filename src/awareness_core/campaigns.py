@@ -56,7 +56,7 @@ TRANSITIONS: Mapping[CampaignState, frozenset[CampaignState]] = MappingProxyType
 """draft → scheduled → running ⇄ paused → completed; any but completed → cancelled."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, cache_hash=True)
 class Campaign:
     """One campaign with its counters. All times are aware, in UTC; a draft may have neither start nor end.
 

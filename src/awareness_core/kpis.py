@@ -8,7 +8,6 @@ Rates are percent of the recipients a campaign targets (Choice: decisions/011).
 from __future__ import annotations
 
 import enum
-import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -147,8 +146,6 @@ def tally(recipients: Iterable[AbstractSet[Step]], *, machine: int = 0) -> Funne
     )
 
 
-# The pages of a listing are read again and again, and most of their counts have not changed.
-@functools.lru_cache(maxsize=8192)
 def rate(count: int, total: int) -> Rate:
     """100 · count / total, half-up; 0.0 within 0..100 when `total` is 0, as then nothing is known.
 

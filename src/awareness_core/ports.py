@@ -276,7 +276,10 @@ class Store(Protocol):
     """Where companies' data is kept."""
 
     def reading(self, company_id: CompanyId) -> contextlib.AbstractAsyncContextManager[Reading]:
-        """Look at one company's data. Takes no lock and never waits for a writer."""
+        """Look at one company's data as of one moment. Takes no lock and never waits for a writer."""
+
+    def glance(self, company_id: CompanyId) -> Reading:
+        """The same for whoever has only one question, and cheaper: each is answered as of a moment of its own."""
 
     def transaction(self, company_id: CompanyId) -> contextlib.AbstractAsyncContextManager[Transaction]:
         """Change one company's data; see `Transaction`. Raises `NotFound` when the company does not exist."""

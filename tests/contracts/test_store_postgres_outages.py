@@ -88,6 +88,7 @@ Use = Callable[[SqlStorage], Awaitable[object]]
 
 USES: dict[str, Use] = {
     "reading": everyone,
+    "glance": lambda storage: storage.store.glance(ACME.id).sectors(),
     "transaction": lambda storage: apply(storage, []),
     "look-up": lambda storage: storage.api_keys.find_api_key(PublicId(f"{1:011}")),
     "list": lambda storage: storage.companies.list_companies(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
@@ -26,6 +27,7 @@ from awareness_sql.crossings import (
     Crossing,
 )
 from awareness_sql.engine import NO_PARAMETERS, Connection
+from awareness_sql.glance import Glance
 from awareness_sql.one_of import KEYS
 from awareness_sql.postgres.address import parse_address
 from awareness_sql.postgres.database import PostgresDatabase
@@ -142,6 +144,43 @@ async def test_a_question_that_names_no_company_is_answered_for_one(
             assert [company.id] == await _owners(connection, table)
         async with database.writing(company.id) as connection:
             assert [company.id] == await _owners(connection, table)
+        assert [company.id] == await _owners(Glance(database, company.id), table)
+
+
+async def test_companies_that_glance_in_turns_see_their_own_and_leave_nothing_open(
+    both: SqlStorage, postgres: PlacedDatabase
+) -> None:
+    sectors = metadata.tables["sectors"]
+    companies_in_turns = [ACME.id, GLOBEX.id, GLOBEX.id, ACME.id]
+    async with opened(postgres.url) as database:
+        # One after the other on one connection, and then at the same time on several.
+        seen = [await _owners(Glance(database, company_id), sectors) for company_id in companies_in_turns]
+        at_once = await asyncio.gather(
+            *(_owners(Glance(database, company_id), sectors) for company_id in companies_in_turns * 5)
+        )
+
+        assert [[company_id] for company_id in companies_in_turns] == seen
+        assert [[company_id] for company_id in companies_in_turns * 5] == at_once
+        assert 0 == await database.look_up(
+            select(func.count()).select_from(sectors), NO_PARAMETERS, lambda row: int(row[0])
+        )
+
+
+async def test_a_glance_writes_nothing(database: PostgresDatabase) -> None:
+    sectors = metadata.tables["sectors"]
+    glance = Glance(database, ACME.id)
+    for write in (
+        glance.run(delete(sectors), NO_PARAMETERS),
+        glance.run_many(delete(sectors), [NO_PARAMETERS]),
+    ):
+        with pytest.raises(RuntimeError, match="only a transaction writes"):
+            await write
+    with pytest.raises(RuntimeError, match="only a transaction writes"):
+        glance.all_or_nothing()
+    with pytest.raises(RuntimeError, match="only a transaction writes"):
+        glance.leave_no_trace()
+
+    assert [ACME.id] == await _owners(glance, sectors)
 
 
 async def test_a_write_that_names_no_company_reaches_one(database: PostgresDatabase) -> None:

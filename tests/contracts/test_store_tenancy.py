@@ -182,8 +182,9 @@ async def test_no_answer_holds_anything_of_another_company(both: Storage, name: 
             read = await question(reading)
         async with both.store.transaction(ACME.id) as transaction:
             read_to_write = await question(transaction)
+        glanced_at = await question(both.store.glance(ACME.id))
 
-        assert read == read_to_write
+        assert read == read_to_write == glanced_at
         assert not [word for word in ("globex", "Globex", "Other", "0002", "E2") if word in repr(read)]
 
 

@@ -235,20 +235,22 @@ def test_whoever_lost_the_receipt_before_beginning_writes_nothing() -> None:
     assert (Conflict, [[b"new"]], 1, [b"again", b"an", b"swer"]) == run(story())
 
 
-def test_a_reading_sees_what_this_request_wrote_so_far() -> None:
+def test_a_reading_and_a_glance_see_what_this_request_wrote_so_far() -> None:
     async def story() -> list[int]:
         world = await settled_world()
         seen = []
 
         async def hire_and_look(ports: Ports) -> None:
+            seen.append((await ports.store.glance(OURS).list_employees(EmployeeQuery())).total)
             await _hire(ports)
             async with ports.store.reading(OURS) as reading:
                 seen.append((await reading.list_employees(EmployeeQuery())).total)
+            seen.append((await ports.store.glance(OURS).list_employees(EmployeeQuery())).total)
 
         await _carry_out(world, hire_and_look)
         return seen
 
-    assert [1] == run(story())
+    assert [0, 1, 1] == run(story())
 
 
 def test_a_write_that_meets_a_faster_writer_is_decided_anew() -> None:

@@ -38,6 +38,12 @@ class _FailingStore(MemoryStore):
         async with super().reading(company_id) as reading:
             yield reading
 
+    def glance(self, company_id: CompanyId) -> Reading:
+        """As the memory store's, unless it fails."""
+        if self.failure is not None:
+            raise self.failure
+        return super().glance(company_id)
+
     @contextlib.asynccontextmanager
     async def transaction(self, company_id: CompanyId) -> AsyncIterator[Transaction]:
         """As the memory store's, unless it fails."""

@@ -124,6 +124,10 @@ class MemoryStore:
         """See `Store`. The moment is that of opening."""
         yield MemoryReading(self._world, company_id)
 
+    def glance(self, company_id: CompanyId) -> Reading:
+        """See `Store`. The moment is that of the call."""
+        return MemoryReading(self._world, company_id)
+
     @contextlib.asynccontextmanager
     async def transaction(self, company_id: CompanyId) -> AsyncIterator[Transaction]:
         """See `Store`. Raises `RuntimeError` inside another transaction, which would wait for itself."""

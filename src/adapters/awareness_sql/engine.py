@@ -72,6 +72,15 @@ class Database(Protocol):
         `NotFound` for a company that does not exist, `StoreUnavailable` when it could not be committed.
         """
 
+    async def fetch(
+        self,
+        company_id: CompanyId,
+        statement: Statement,
+        parameters: Parameters,
+        read: Callable[[Row], Value],
+    ) -> list[Value]:
+        """What one statement finds, as committed at this moment; like a reading that asks nothing else, and cheaper."""
+
     async def look_up(
         self, statement: Statement, parameters: Parameters, read: Callable[[Row], Value]
     ) -> Value | None:

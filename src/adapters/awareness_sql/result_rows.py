@@ -79,6 +79,8 @@ def campaign_row(campaign: Campaign) -> RowValues:
     }
 
 
+# The pages of a listing are read again and again, and most of their campaigns are over.
+@functools.lru_cache(maxsize=1024)
 def campaign_from_row(row: Row) -> Campaign:
     """The value of a row of `CAMPAIGN_COLUMNS`."""
     campaign_id, name, state, created_at, starts_at, ends_at, *counts = row

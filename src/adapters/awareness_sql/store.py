@@ -10,6 +10,7 @@ from sqlalchemy import select
 from awareness_core.ports import Reading, Transaction, inside_transaction, refuse_inside_transaction
 from awareness_core.tenants import CompanyId
 from awareness_sql.engine import NO_PARAMETERS, Database
+from awareness_sql.glance import Glance
 from awareness_sql.reading import SqlReading
 from awareness_sql.rows import Row
 from awareness_sql.tables import SCHEMA_VERSION, schema_version
@@ -31,6 +32,10 @@ class SqlStore:
         """See `Store`. The moment is that of opening."""
         async with self._database.reading(company_id) as connection:
             yield SqlReading(Tenant(connection, company_id))
+
+    def glance(self, company_id: CompanyId) -> Reading:
+        """See `Store`."""
+        return SqlReading(Tenant(Glance(self._database, company_id), company_id))
 
     @contextlib.asynccontextmanager
     async def transaction(self, company_id: CompanyId) -> AsyncIterator[Transaction]:

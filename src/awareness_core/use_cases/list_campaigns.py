@@ -32,5 +32,4 @@ async def list_campaigns(
         message = "the period ends before it begins; the defaults are 30 days ago and now"
         raise ValidationFailed([Fault(field="period", code="reversed_period", message=message)])
     query = CampaignQuery(period=Period(start=begins, end=ends), state=state, page=page)
-    async with ports.store.reading(company_id) as reading:
-        return await reading.list_campaigns(query)
+    return await ports.store.glance(company_id).list_campaigns(query)

@@ -145,6 +145,11 @@ class Once:
         async with self._world.store.reading(company_id) as reading:
             yield reading
 
+    def glance(self, company_id: CompanyId) -> Reading:
+        """Ask one question, of what this request wrote so far, too."""
+        self._refuse_another(company_id)
+        return self._world.store.glance(company_id) if self._transaction is None else self._transaction
+
     @contextlib.asynccontextmanager
     async def transaction(self, company_id: CompanyId) -> AsyncIterator[Transaction]:
         """Write more. What is open already goes on; a block that raises undoes all of that, too."""
@@ -247,6 +252,7 @@ class _StoreOfOne:
 
     def __init__(self, run: Once, store: Store) -> None:
         self.reading = run.reading
+        self.glance = run.glance
         self.transaction = run.transaction
         self.check = store.check
 

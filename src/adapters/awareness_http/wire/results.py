@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Final, TypeAlias
@@ -236,6 +237,8 @@ def spell_campaigns(page: Page[Campaign], *, with_machine: bool) -> CampaignPage
     )
 
 
+# The pages of a listing are read again and again, and most of their campaigns are over.
+@functools.lru_cache(maxsize=1024)
 def spell_campaign(campaign: Campaign, *, with_machine: bool = False) -> CampaignItem:
     """One campaign."""
     return CampaignItem(

@@ -53,13 +53,9 @@ class PostgresConnection:
     ) -> list[Value]:
         """See `Connection`."""
         ready = compiled(statement)
-        rows = await self._driven(self._driver.fetch(ready.sql, *ready.arguments(parameters)))
-        found: list[Value] = []
-        for start in range(0, len(rows), _ROWS_AT_ONCE):
-            if start:
-                await asyncio.sleep(0)
-            found.extend(map(read, rows[start : start + _ROWS_AT_ONCE]))
-        return found
+        return await read_all(
+            await self._driven(self._driver.fetch(ready.sql, *ready.arguments(parameters))), read
+        )
 
     async def run(self, statement: Statement, parameters: Parameters) -> int:
         """See `Connection`."""
@@ -137,6 +133,16 @@ class PostgresConnection:
                 # A goodbye would not be heard, and nobody else may be given this one.
                 self._driver.terminate()
             refuse(error, self._shown, is_lost=has_gone)
+
+
+async def read_all(rows: Sequence[Row], read: Callable[[Row], Value]) -> list[Value]:
+    """Each row read by `read`. The event loop goes on in between when there are many."""
+    found: list[Value] = []
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        if start:
+            await asyncio.sleep(0)
+        found.extend(map(read, rows[start : start + _ROWS_AT_ONCE]))
+    return found
 
 
 class _Counted:

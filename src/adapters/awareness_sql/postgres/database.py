@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import functools
 from collections.abc import AsyncIterator, Callable, Sequence
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from awareness_core.errors import StoreUnavailable
 from awareness_core.tenants import CompanyId
@@ -14,7 +14,7 @@ from awareness_sql.crossings import Crossing
 from awareness_sql.engine import Connection, Parameters, Statement, Value
 from awareness_sql.one_of import KEYS
 from awareness_sql.postgres.address import Address
-from awareness_sql.postgres.connection import PostgresConnection
+from awareness_sql.postgres.connection import PostgresConnection, read_all
 from awareness_sql.postgres.dialect import compiled
 from awareness_sql.postgres.driver import Driver, connect
 from awareness_sql.postgres.pool import Pool, is_lost
@@ -27,6 +27,7 @@ from awareness_sql.rows import Row
 from awareness_sql.storable import is_storable
 
 _FOUND_AT_ONCE = 256
+_GLANCES = 4
 _LOOK_UP_PATIENCE = 5.0
 """Seconds that a look-up waits for the server. Requests queue up behind it, so it is short."""
 
@@ -45,6 +46,9 @@ class PostgresDatabase:
         new_connection = functools.partial(connect, address)
         self._pool = Pool(new_connection, size=address.pool_size, shown=address.shown)
         self._look_ups = Pool(new_connection, size=1, shown=address.shown)
+        # Apart from the others, as between transactions those are nobody's.
+        self._glances = Pool(new_connection, size=_GLANCES, shown=address.shown)
+        self._claims: WeakKeyDictionary[Driver, CompanyId] = WeakKeyDictionary()
         self._finders: dict[Crossing, RoundTrips[str, Row | None]] = {}
         self._writes: WeakValueDictionary[CompanyId, SharedCommit] = WeakValueDictionary()
         self._patience = address.statement_timeout
@@ -86,6 +90,29 @@ class PostgresDatabase:
         with noting_refusals():
             async with writes.transaction(precedence()) as driver:
                 yield PostgresConnection(driver, self._shown, has_savepoint=True)
+
+    async def fetch(
+        self,
+        company_id: CompanyId,
+        statement: Statement,
+        parameters: Parameters,
+        read: Callable[[Row], Value],
+    ) -> list[Value]:
+        """See `Database`. A connection stays claimed, so that a company that asks again waits for one round trip."""
+        ready = compiled(statement)
+        arguments = ready.arguments(parameters)
+
+        async def claim_and_fetch(driver: Driver) -> list[Row]:
+            if self._claims.get(driver) != company_id:
+                await driver.execute(f"SELECT {_claim(company_id, for_good=True)}")
+                self._claims[driver] = company_id
+            return await driver.fetch(ready.sql, *arguments)
+
+        driver, rows = await self._glances.take(
+            claim_and_fetch, preferred=lambda driver: self._claims.get(driver) == company_id
+        )
+        self._glances.give_back(driver)
+        return await read_all(rows, read)
 
     async def look_up(
         self, statement: Statement, parameters: Parameters, read: Callable[[Row], Value]
@@ -135,6 +162,7 @@ class PostgresDatabase:
         await asyncio.gather(*endings, return_exceptions=True)
         self._endings.clear()
         await self._look_ups.close()
+        await self._glances.close()
         await self._pool.close()
 
     @contextlib.asynccontextmanager
@@ -210,11 +238,11 @@ def _begin_writing(company_id: CompanyId, precedence: Precedence) -> str:
     )
 
 
-def _claim(company_id: CompanyId | None) -> str:
-    """Whom row-level security is to show what until the transaction ends."""
+def _claim(company_id: CompanyId | None, *, for_good: bool = False) -> str:
+    """Whom row-level security is to show what until the transaction ends, or `for_good`: between transactions."""
     if company_id is None:
         return "set_config('app.operator', 'on', true)"
-    return f"set_config('app.tenant', {_text(company_id)}, true)"
+    return f"set_config('app.tenant', {_text(company_id)}, {'false' if for_good else 'true'})"
 
 
 def _lock(company_id: CompanyId) -> str:

@@ -37,14 +37,21 @@ class Pool:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._forget()
 
-    async def take(self, first: Callable[[Driver], Awaitable[_Result]]) -> tuple[Driver, _Result]:
+    async def take(
+        self,
+        first: Callable[[Driver], Awaitable[_Result]],
+        *,
+        preferred: Callable[[Driver], bool] | None = None,
+    ) -> tuple[Driver, _Result]:
         """A connection on which `first` has just run, and its result. It has to be given back.
+
+        An idle one that is `preferred`, if there is one.
 
         `first` may run twice, on two connections, the first of which turned out to be lost. Raises `StoreUnavailable`
         when no connection can be had, and what the errors of `first` mean.
         """
         await self._wait_for_a_free_one()
-        driver = self._take_idle()
+        driver = self._take_idle(preferred)
         if driver is not None:
             try:
                 return driver, await self._run(first, driver, was_idle=True)
@@ -98,8 +105,11 @@ class Pool:
                 "try again."
             ) from error
 
-    def _take_idle(self) -> Driver | None:
+    def _take_idle(self, preferred: Callable[[Driver], bool] | None) -> Driver | None:
         now = asyncio.get_running_loop().time()
+        if preferred is not None:
+            # The last one goes first.
+            self._idle.sort(key=preferred)
         while self._idle:
             driver = self._idle.pop()
             if not driver.is_closed() and self._expiry[driver] > now:

@@ -51,6 +51,17 @@ class SqliteDatabase:
             if connection.leaves_no_trace:
                 self._writer.empty_log_soon()
 
+    async def fetch(
+        self,
+        company_id: CompanyId,
+        statement: Statement,
+        parameters: Parameters,
+        read: Callable[[Row], Value],
+    ) -> list[Value]:
+        """See `Database`."""
+        async with self.reading(company_id) as connection:
+            return await connection.fetch(statement, parameters, read)
+
     async def require_writable(self) -> None:
         """See `Database`."""
         self._file.require_writable()
