@@ -31,10 +31,16 @@ _NEW_CAMPAIGN = (
 
 
 def page_query(state: str) -> str:
-    """The page of 20 campaigns of a company from an offset on, the latest first; of one state, or of any for ''."""
+    """The page of 20 campaigns of a company from an offset on, the latest first, each with how many there are in all.
+
+    Of one state, or of any for ''.
+    """
+    wanted = (
+        f"FROM campaigns WHERE company_id = $1 AND listed_at BETWEEN 0 AND $2{state and ' AND state = $4'}"
+    )
     return (
-        f"SELECT {_PAGE_COLUMNS} FROM campaigns WHERE company_id = $1 AND listed_at BETWEEN 0 AND $2"
-        f"{state and ' AND state = $4'} ORDER BY listed_at DESC, id DESC LIMIT 20 OFFSET $3"
+        f"SELECT {_PAGE_COLUMNS}, (SELECT count(*) {wanted}) {wanted} "
+        "ORDER BY listed_at DESC, id DESC LIMIT 20 OFFSET $3"
     )
 
 

@@ -81,7 +81,7 @@ def _measured(
         limit=[taken.wall for taken in least],
         spell=microseconds,
         bar=Bar(4),
-        limit_is="SELECT of the same page",
+        limit_is="SELECT of the same page and of how many there are",
         computing=computing_times(
             [load.cpu_share for load in mine], [taken.cpu for taken in least], microseconds
         ),
