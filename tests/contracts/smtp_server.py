@@ -33,13 +33,15 @@ class SmtpScript:
 
     `hangs_up_after` ends a connection once it has carried so many letters, after the last answer was sent.
     `closes_after` answers 421 from then on instead, as servers do that limit what a connection may carry.
-    `delay_s` is before a letter is taken, `answer_delay_s` between that and the answer.
+    Letters to whoever is in `held` are answered once they are not. `delay_s` is before a letter is taken,
+    `answer_delay_s` between that and the answer.
     """
 
     mail: str | None = None
     rcpt: dict[str, str] = attrs.field(factory=dict)
     data: dict[str, str] = attrs.field(factory=dict)
     reset: str | None = None
+    held: set[str] = attrs.field(factory=set)
     hangs_up_after: int | None = None
     closes_after: int | None = None
     delay_s: float = 0.0
@@ -58,6 +60,7 @@ class SmtpServer:
     letters: list[Envelope] = attrs.field(factory=list)
     handed_over: list[str] = attrs.field(factory=list)
     open_connections: int = 0
+    most_connections: int = 0
     stop_listening: Callable[[], None] = lambda: None
     _may_answer: threading.Event = attrs.field(factory=threading.Event, init=False)
 
@@ -71,8 +74,8 @@ class SmtpServer:
     def release_answers(self) -> None:
         self._may_answer.set()
 
-    async def wait_to_answer(self) -> None:
-        while not self._may_answer.is_set():  # noqa: ASYNC110 - set in another thread
+    async def wait_to_answer(self, recipient: str) -> None:
+        while not self._may_answer.is_set() or recipient in self.script.held:  # noqa: ASYNC110 - set in another thread
             await asyncio.sleep(0.005)
 
     @property
@@ -191,7 +194,8 @@ class _Handler:
 
     def __init__(self, server: SmtpServer) -> None:
         self._server = server
-        self._server.open_connections += 1
+        server.open_connections += 1
+        server.most_connections = max(server.most_connections, server.open_connections)
         self._carried = 0
 
     def note_lost(self) -> None:
@@ -224,7 +228,7 @@ class _Handler:
         self._server.handed_over.append(recipient)
         if script.delay_s:
             await asyncio.sleep(script.delay_s)
-        await self._server.wait_to_answer()
+        await self._server.wait_to_answer(recipient)
         answer = await self._answer(smtp, script.data.get(recipient))
         if answer.startswith("250"):
             self._server.letters.append(envelope)

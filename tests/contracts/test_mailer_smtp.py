@@ -64,6 +64,46 @@ async def test_several_connections_are_opened_only_when_asked_for() -> None:
     assert 100 == len(server.recipients)
 
 
+async def test_calls_at_the_same_time_share_the_connections_that_are_allowed() -> None:
+    async with running_smtp_server() as server:
+        server.hold_answers()
+        sender = mailer(server, connections=3)
+        calls = [asyncio.ensure_future(sender.send_invitations(letters(20))) for _ in range(5)]
+        await until(lambda: _has(len(server.handed_over) == 3))
+        server.release_answers()
+        outcomes = await asyncio.gather(*calls)
+        await until(lambda: _has(server.open_connections == 0))
+
+    assert [[ACCEPTED] * 20] * 5 == [list(deliveries) for deliveries in outcomes]
+    assert 100 == len(server.recipients)
+    assert 3 == server.most_connections
+
+
+async def test_a_call_whose_letters_are_slow_keeps_no_other_from_its_turn() -> None:
+    slow = [letter_to(f"slow{number}@acme.example") for number in range(5)]
+    script = SmtpScript(held={letter.email for letter in slow})
+    async with running_smtp_server(script) as server:
+        sender = mailer(server, connections=2)
+        held = asyncio.ensure_future(sender.send_invitations(slow))
+        await until(lambda: _has(len(server.handed_over) == 2))
+        other = asyncio.ensure_future(sender.send_invitations(letters(20)))
+        for _ in range(100):
+            # All that can happen without an answer.
+            await asyncio.sleep(0)
+        script.held.remove(server.handed_over[0])
+        deliveries = await asyncio.wait_for(other, LONG.total_seconds())
+        is_held = not held.done()
+        script.held.clear()
+        await held
+
+    assert [ACCEPTED] * 20 == list(deliveries)
+    assert is_held
+    assert [*(letter.email for letter in slow[:2]), *(letter.email for letter in letters(20))] == (
+        server.handed_over[:22]
+    )
+    assert 2 == server.connections
+
+
 async def test_envelope_is_from_the_sender_to_the_one_recipient() -> None:
     async with running_smtp_server() as server:
         await mailer(server).send_invitations([LETTER])

@@ -1,4 +1,4 @@
-"""Letters taken to an SMTP server: few connections for a call, one outcome for each letter, whatever the server does.
+"""Letters taken to an SMTP server: few connections in all, one outcome for each letter, whatever the server does.
 
 Decides how much patience a call has in all; what one connection makes of one letter is `smtp_session`'s.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
+from functools import partial
 
 import attrs
 
@@ -16,8 +17,9 @@ from awareness_core.emails import InvalidEmail
 from awareness_core.ports import Delivery, InvitationLetter, refuse_inside_transaction
 from awareness_smtp.dkim_signing import DkimKey, signed
 from awareness_smtp.mail_settings import parse_mail_server, parse_sender
-from awareness_smtp.messages import InvitationMessages
+from awareness_smtp.messages import InvitationMessages, Message
 from awareness_smtp.outcomes import log_refusals, refusal
+from awareness_smtp.smtp_connections import SmtpConnections
 from awareness_smtp.smtp_session import Outage, SmtpSession
 
 STEP_TIMEOUT = timedelta(seconds=10)
@@ -33,10 +35,11 @@ RETRY_WAITS = (timedelta(seconds=1), timedelta(seconds=3))
 class SmtpMailer:
     """A `Mailer` over SMTP.
 
-    A call opens `connections` at most, no more than it has letters, and uses each for one letter after another; a
-    connection that was lost is opened anew. When connecting fails, or two letters in a row are not answered in time,
-    the rest fails at once. What was refused for now is tried again after each of `retry_waits`, while there is time. A
-    letter of which it is not known whether the server took it is not accepted, and not sent again.
+    All calls together open `connections` at most, a call no more than it has letters, and each is used for one letter
+    after another; a connection that was lost is opened anew. Calls that run at the same time share them evenly. When
+    connecting fails, or two letters of a call in a row are not answered in time, the rest of it fails at once. What was
+    refused for now is tried again after each of `retry_waits`, while there is time. A letter of which it is not known
+    whether the server took it is not accepted, and not sent again.
     """
 
     def __init__(
@@ -60,7 +63,8 @@ class SmtpMailer:
         self._server = parse_mail_server(url)
         self._sender = parse_sender(sender)
         self._messages = InvitationMessages(self._sender, login_url=login_url)
-        self._connections = connections
+        self._connections_at_most = connections
+        self._connections = SmtpConnections(connections)
         self._step_timeout = step_timeout
         self._call_limit = call_limit
         self._retry_waits = retry_waits
@@ -97,49 +101,58 @@ class SmtpMailer:
         tls_context: ssl.SSLContext,
     ) -> None:
         waiting = iter(letters)
-        outage = Outage()
-        async with asyncio.TaskGroup() as lanes:
-            for _ in range(min(self._connections, len(letters))):
-                lanes.create_task(self._send_each(waiting, outcomes, outage, stop_at, tls_context))
+        call = Outage()
+        new_session = partial(
+            SmtpSession,
+            self._server,
+            sender=self._sender,
+            step_timeout=self._step_timeout,
+            tls_context=tls_context,
+        )
+        try:
+            async with asyncio.TaskGroup() as lanes:
+                for _ in range(min(self._connections_at_most, len(letters))):
+                    lanes.create_task(self._send_each(waiting, outcomes, call, stop_at, new_session))
+        finally:
+            await self._connections.close_idle()
 
     async def _send_each(
         self,
         waiting: Iterator[tuple[int, InvitationLetter]],
         outcomes: dict[int, Delivery],
-        outage: Outage,
+        call: Outage,
         stop_at: float,
-        tls_context: ssl.SSLContext,
+        new_session: Callable[[], SmtpSession],
     ) -> None:
-        session = SmtpSession(
-            self._server,
-            sender=self._sender,
-            outage=outage,
-            step_timeout=self._step_timeout,
-            tls_context=tls_context,
-        )
-        try:
-            for place, letter in waiting:
-                try:
-                    async with asyncio.timeout_at(stop_at):
-                        outcomes[place] = await self._send(session, letter)
-                except TimeoutError:
-                    taken = f"the call took longer than {self._call_limit.total_seconds():g} s"
-                    outage.declare(taken)
-                    outcomes[place] = session.broken_off(taken)
-        finally:
-            await session.close()
+        for place, letter in waiting:
+            if call.reason is not None:
+                outcomes[place] = refusal(f"not tried: {call.reason}")
+                continue
+            tried: SmtpSession | None = None
+            try:
+                async with asyncio.timeout_at(stop_at):
+                    message = await self._written(letter)
+                    if isinstance(message, Delivery):
+                        outcomes[place] = message
+                        continue
+                    async with self._connections.one(call, new_session) as tried:
+                        outcomes[place] = await tried.send(message, call, secrets=(letter.password,))
+            except TimeoutError:
+                taken = f"the call took longer than {self._call_limit.total_seconds():g} s"
+                call.declare(taken)
+                # Nobody else has had the session since: there was nothing to wait for in between.
+                outcomes[place] = refusal(f"not tried: {taken}") if tried is None else tried.broken_off(taken)
 
-    async def _send(self, session: SmtpSession, letter: InvitationLetter) -> Delivery:
+    async def _written(self, letter: InvitationLetter) -> Message | Delivery:
+        """The letter as it is sent, or the refusal of one that cannot be written."""
         try:
             message = self._messages.write(letter)
         except InvalidEmail as error:
             return refusal(f"the address cannot be written to: {error}", permanent=True)
-        if self._dkim_key is not None:
-            content = await asyncio.to_thread(
-                signed, message.content, self._dkim_key, domain=self._sender.domain
-            )
-            message = attrs.evolve(message, content=content)
-        return await session.send(message, secrets=(letter.password,))
+        if self._dkim_key is None:
+            return message
+        content = await asyncio.to_thread(signed, message.content, self._dkim_key, domain=self._sender.domain)
+        return attrs.evolve(message, content=content)
 
     async def _context(self) -> ssl.SSLContext:
         # Reading the system's authorities takes tens of milliseconds, once; the event loop does not wait for it.

@@ -58,24 +58,25 @@ class SmtpSession:
         server: MailServer,
         *,
         sender: Sender,
-        outage: Outage,
         step_timeout: timedelta,
         tls_context: ssl.SSLContext,
     ) -> None:
         self._server = server
         self._sender = sender
-        self._outage = outage
         self._timeout = step_timeout.total_seconds()
         self._tls_context = tls_context
         self._smtp: aiosmtplib.SMTP | None = None
         self._secrets = _forms(server.user, server.password)
         self._step: str | None = None
 
-    async def send(self, message: Message, *, secrets: Sequence[str] = ()) -> Delivery:
-        """Take one letter to the server. No address and none of `secrets` gets into the outcome's detail."""
+    async def send(self, message: Message, outage: Outage, *, secrets: Sequence[str] = ()) -> Delivery:
+        """Take one letter to the server, unless its call is given up, which what happens may lead to.
+
+        No address and none of `secrets` gets into the outcome's detail.
+        """
         self._step = None
         try:
-            outcome = await self._send(message)
+            outcome = await self._send(message, outage)
             self._step = None
         except Exception as error:  # noqa: BLE001 - whatever a strange server makes the client raise is one letter's failure
             self._drop()
@@ -114,18 +115,18 @@ class SmtpSession:
                 await self._smtp.quit(timeout=min(self._timeout, _GOODBYE_S))
         self._drop()
 
-    async def _send(self, message: Message) -> Delivery:
-        while self._outage.reason is None:
+    async def _send(self, message: Message, outage: Outage) -> Delivery:
+        while outage.reason is None:
             smtp = self._smtp if self._smtp is not None and self._smtp.is_connected else None
             is_new = smtp is None
             if smtp is None:
                 self._step = "connecting"
                 opened = await self._open()
                 if isinstance(opened, str):
-                    self._outage.declare(opened)
+                    outage.declare(opened)
                     return refusal(opened)
                 smtp = self._smtp = opened
-            outcome = await self._hand_over(smtp, message)
+            outcome = await self._hand_over(smtp, message, outage)
             if isinstance(outcome, Delivery):
                 return outcome
             # The letter was not handed over. On a connection that had been idle, or has carried all that the server
@@ -133,9 +134,9 @@ class SmtpSession:
             self._drop()
             if is_new:
                 return refusal(outcome.detail)
-        return refusal(f"not tried: {self._outage.reason}")
+        return refusal(f"not tried: {outage.reason}")
 
-    async def _hand_over(self, smtp: aiosmtplib.SMTP, message: Message) -> Delivery | _Lost:
+    async def _hand_over(self, smtp: aiosmtplib.SMTP, message: Message, outage: Outage) -> Delivery | _Lost:
         if message.needs_smtputf8 and not smtp.supports_extension("smtputf8"):
             return refusal(
                 f"{self._server.place} does not take addresses that are not ASCII before the @ (no SMTPUTF8)",
@@ -151,19 +152,19 @@ class SmtpSession:
             step = self._step = _DATA
             await smtp.data(message.content)
         except aiosmtplib.SMTPResponseException as error:
+            outage.note_answered()
             return await self._answered(smtp, step, error.code, _without(message, error.message))
         except aiosmtplib.SMTPTimeoutError:
-            return self._unanswered(step)
+            return self._unanswered(step, outage)
         except (aiosmtplib.SMTPServerDisconnected, OSError):
             self._drop()
             if step == _DATA:
                 return refusal(f"the connection was lost after {_DATA}; {UNKNOWN}", in_doubt=True)
             return _Lost(detail=f"the connection was lost at {step}")
-        self._outage.note_answered()
+        outage.note_answered()
         return Delivery(accepted=True)
 
     async def _answered(self, smtp: aiosmtplib.SMTP, step: str, code: int, said: str) -> Delivery | _Lost:
-        self._outage.note_answered()
         detail = f"{step} was refused: {code} {said}"
         if code == _CLOSING and step != _DATA:
             return _Lost(detail=detail)
@@ -177,10 +178,10 @@ class SmtpSession:
             self._drop()
         return refusal(detail, permanent=500 <= code < 600)  # noqa: PLR2004
 
-    def _unanswered(self, step: str) -> Delivery:
+    def _unanswered(self, step: str, outage: Outage) -> Delivery:
         self._drop()
         detail = f"{step} was not answered within {self._timeout:g} s"
-        self._outage.note_unanswered(detail)
+        outage.note_unanswered(detail)
         if step == _DATA:
             return refusal(f"{detail}; {UNKNOWN}", in_doubt=True)
         return refusal(detail)

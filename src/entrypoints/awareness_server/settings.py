@@ -49,7 +49,7 @@ class Settings:
         "the name of that key in the DNS of the sender's domain; needed with dkim_key",
     )
     smtp_connections: int = _setting(
-        8, checks.whole_number(1, 50), "how many connections one call to invite people opens at most"
+        8, checks.whole_number(1, 50), "how many connections to the mail server each process opens at most"
     )
     mail_seconds: int = _setting(
         20,
