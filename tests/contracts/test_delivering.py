@@ -12,10 +12,10 @@ import pytest
 from awareness_core.errors import StoreUnavailable
 from awareness_core.outbox import LEASE, decided
 from awareness_core.ports import Delivery, InvitationLetter
-from awareness_core.tenants import CompanyId
+from awareness_core.tenants import Company, CompanyId
 from awareness_core.use_cases.deliver_pending import AT_ONCE
 from awareness_memory import ManualClock, MemoryMailer, MemoryPorts, MemoryStore, SeededEntropy, memory_ports
-from awareness_server.delivering import delivering
+from awareness_server.delivering import TURNS_AT_ONCE, delivering
 from tests.contracts.polling import until
 from tests.contracts.storages import ACME, GLOBEX, NOW, hired, person
 
@@ -24,10 +24,10 @@ pytestmark = pytest.mark.anyio
 OFTEN = 0.01
 
 
-async def left_behind(*, people: int = 3) -> MemoryPorts:
-    """Two companies, with people of whom nobody knows whether they were mailed."""
+async def left_behind(*, people: int = 3, companies: Sequence[Company] = (ACME, GLOBEX)) -> MemoryPorts:
+    """Companies with people of whom nobody knows whether they were mailed."""
     world = memory_ports(clock=ManualClock(NOW), entropy=SeededEntropy(1))
-    for number, company in enumerate((ACME, GLOBEX)):
+    for number, company in enumerate(companies):
         await world.companies.add_company(company)
         staff = [person(100 * number + place) for place in range(1, people + 1)]
         async with world.store.transaction(company.id) as transaction:
@@ -96,6 +96,68 @@ async def test_one_companys_trouble_is_not_anothers() -> None:
         await until(the_others_are_mailed)
 
     assert {GLOBEX.name} == {letter.company_name for letter in mailer.letters}
+
+
+class Held(MemoryMailer):
+    """Takes the letters of one company, and never answers; counts the calls under way."""
+
+    def __init__(self, company: Company) -> None:
+        super().__init__()
+        self._company = company
+        self.under_way = self.most_at_once = 0
+
+    async def send_invitations(self, letters: Sequence[InvitationLetter]) -> Sequence[Delivery]:
+        """As the memory mailer's, for others."""
+        self.under_way += 1
+        self.most_at_once = max(self.most_at_once, self.under_way)
+        try:
+            await asyncio.sleep(0)
+            if letters[0].company_name == self._company.name:
+                await asyncio.Event().wait()
+            return await super().send_invitations(letters)
+        finally:
+            self.under_way -= 1
+
+
+async def test_few_companies_are_mailed_for_at_once_and_a_slow_one_keeps_no_other_from_its_turns() -> None:
+    others = [
+        attrs.evolve(ACME, id=CompanyId(f"{number:02}"), name=f"Company {number}") for number in range(9)
+    ]
+    world, mailer = await left_behind(people=AT_ONCE + 1, companies=[ACME, *others]), Held(ACME)
+
+    async def look() -> None:
+        async with delivering(attrs.evolve(world, mailer=mailer)):
+            await until(the_others_are_mailed)
+            raise ZeroDivisionError
+
+    async def the_others_are_mailed() -> bool:
+        return len(mailer.letters) == len(others) * (AT_ONCE + 1)
+
+    with pytest.raises(ZeroDivisionError):
+        await look()
+
+    assert TURNS_AT_ONCE == mailer.most_at_once
+    assert 0 == mailer.under_way
+
+
+async def test_whoever_is_owed_most_waits_for_the_others_after_each_turn() -> None:
+    companies = [
+        attrs.evolve(ACME, id=CompanyId(f"{number:02}"), name=f"Company {number}")
+        for number in range(TURNS_AT_ONCE + 1)
+    ]
+    world = await left_behind(people=3 * AT_ONCE, companies=companies)
+    async with delivering(world):
+
+        async def all_are_mailed() -> bool:
+            return len(world.mailer.letters) == 3 * AT_ONCE * len(companies)
+
+        await until(all_are_mailed)
+
+    turns = [letter.company_name for letter in world.mailer.letters[::AT_ONCE]]
+    once_round = {company.name for company in companies}
+    assert [once_round] * 3 == [
+        set(turns[start : start + len(companies)]) for start in range(0, len(turns), len(companies))
+    ]
 
 
 class Slow(MemoryMailer):

@@ -1,6 +1,7 @@
 """Mailing what a crash left of invitations, beside whatever else the process does.
 
-Every process looks; what one takes, no other does. What goes wrong with one company stands in the log and reaches
+Every process looks; what one takes, no other does. Companies take turns, few at a time, so that whoever is owed much,
+or is mailed slowly, keeps nobody else waiting for long. What goes wrong with one company stands in the log and reaches
 neither the others nor the requests.
 """
 
@@ -23,6 +24,9 @@ from awareness_server.repeating import repeating
 LOOK_EVERY: Final = 10.0
 """Seconds between two looks at what is due."""
 
+TURNS_AT_ONCE: Final = 4
+"""So many companies are mailed for at the same time. One turn is up to `AT_ONCE` people."""
+
 _log = structlog.get_logger("awareness_server.delivering")
 
 
@@ -33,33 +37,62 @@ async def delivering(ports: Ports, *, look_every: float = LOOK_EVERY) -> AsyncIt
     At its end no more are taken, and what is under way is finished, as others would mail it again. A block that raises,
     or is cancelled, breaks it off.
     """
-    under_way: set[asyncio.Task[int]] = set()
+    turns = _Turns(ports)
     try:
-        async with repeating(partial(_deliver_all, ports, under_way), every=look_every):
+        async with repeating(turns.look, every=look_every):
             yield
-        await asyncio.gather(*under_way)
+        await turns.finish()
     finally:
-        for some in under_way:
-            some.cancel()
-        await asyncio.gather(*under_way, return_exceptions=True)
+        await turns.break_off()
 
 
-async def _deliver_all(ports: Ports, under_way: set[asyncio.Task[int]]) -> None:
-    try:
-        companies = await ports.companies.companies_with_due_invitations(at=ports.clock.now())
-    except StoreUnavailable as error:
-        _log.warning("pending_invitations_not_listed", error=error.message)
-        return
-    await asyncio.gather(*(_deliver(ports, company_id, under_way) for company_id in companies))
+class _Turns:
+    """A queue of the companies whose mails are due. After a turn that may not have been all, one stands at its end."""
 
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+        self._waiting: dict[CompanyId, None] = {}
+        self._under_way: dict[CompanyId, asyncio.Task[int]] = {}
+        self._is_ending = False
 
-async def _deliver(ports: Ports, company_id: CompanyId, under_way: set[asyncio.Task[int]]) -> None:
-    total = AT_ONCE
-    while total == AT_ONCE:
-        some = asyncio.create_task(_deliver_some(ports, company_id))
-        under_way.add(some)
-        some.add_done_callback(under_way.discard)
-        total = await asyncio.shield(some)
+    async def look(self) -> None:
+        """Put those at the end that are not there yet."""
+        try:
+            due = await self._ports.companies.companies_with_due_invitations(at=self._ports.clock.now())
+        except StoreUnavailable as error:
+            _log.warning("pending_invitations_not_listed", error=error.message)
+            return
+        for company_id in due:
+            if company_id not in self._under_way:
+                self._waiting.setdefault(company_id)
+        self._go_on()
+
+    async def finish(self) -> None:
+        """Begin no more turns, and wait for those under way."""
+        self._is_ending = True
+        await asyncio.gather(*self._under_way.values())
+
+    async def break_off(self) -> None:
+        """Begin no more turns, and end those under way."""
+        self._is_ending = True
+        turns = list(self._under_way.values())
+        for turn in turns:
+            turn.cancel()
+        await asyncio.gather(*turns, return_exceptions=True)
+
+    def _go_on(self) -> None:
+        while self._waiting and len(self._under_way) < TURNS_AT_ONCE and not self._is_ending:
+            company_id = next(iter(self._waiting))
+            del self._waiting[company_id]
+            turn = asyncio.create_task(_deliver_some(self._ports, company_id))
+            self._under_way[company_id] = turn
+            turn.add_done_callback(partial(self._end, company_id))
+
+    def _end(self, company_id: CompanyId, turn: asyncio.Task[int]) -> None:
+        del self._under_way[company_id]
+        if not turn.cancelled() and turn.result() == AT_ONCE:
+            self._waiting[company_id] = None
+        self._go_on()
 
 
 async def _deliver_some(ports: Ports, company_id: CompanyId) -> int:
