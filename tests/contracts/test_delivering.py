@@ -200,6 +200,24 @@ async def test_at_the_end_what_is_under_way_is_finished_and_no_more_begun() -> N
         assert [("gone", NOW)] == [(one.holder, one.due_at) for one in left]
 
 
+async def test_no_more_is_begun_once_the_process_is_told_to_stop() -> None:
+    world, told = await left_behind(people=AT_ONCE + 1), asyncio.Event()
+
+    class Told(MemoryMailer):
+        async def send_invitations(self, letters: Sequence[InvitationLetter]) -> Sequence[Delivery]:
+            told.set()
+            return await super().send_invitations(letters)
+
+    mailer = Told()
+    async with delivering(attrs.evolve(world, mailer=mailer), look_every=OFTEN, is_stopping=told.is_set):
+        await told.wait()
+        for _ in range(500):
+            # All that another turn would need.
+            await asyncio.sleep(0)
+
+    assert 2 * AT_ONCE == len(mailer.letters)
+
+
 async def test_who_loses_patience_at_the_end_breaks_off_what_is_under_way() -> None:
     world, mailer = await left_behind(), Slow()
 

@@ -186,6 +186,35 @@ def test_a_server_that_is_told_to_stop_answers_for_those_it_is_inviting(
     assert 30 == len({*smtp.recipients}) == len(smtp.letters)
 
 
+@pytest.mark.parametrize(("store", "workers"), [("sqlite", 1), ("postgres", 2)])
+def test_a_server_that_is_told_to_stop_mails_no_more_of_what_was_left_while_it_answers_the_last(
+    store: str, workers: int, settings: dict[str, str], smtp: SmtpServer, tmp_path: Path
+) -> None:
+    with PLACES[store](tmp_path, **settings | {"mail_seconds": "25"}) as place:
+        key = hired(place, 50)
+        place.ask(LEFT_BEHIND)
+        smtp.hold_answers()
+        smtp.script.held = {"last@example.com"}
+        with place.installation.serving("--workers", str(workers)) as server, ThreadPoolExecutor(1) as caller:
+            # Each has begun a turn of twenty, over as many connections as it may open.
+            until(lambda: len(smtp.handed_over) == 8 * workers)
+            last = employee(0, email="last@example.com", external_id="last", send_invitation=True)
+            inviting = caller.submit(_created, server, key, last)
+            until(lambda: _is_asked_about(place, "last@example.com"))
+            server.started.process.terminate()
+            until(lambda: not _listens(server))
+            smtp.release_answers()
+            server.started.wait_for_event("pending_invitations_delivered")
+            until(lambda: "last@example.com" in smtp.handed_over)
+            smtp.script.held.clear()
+            answer = inviting.result()
+            code = server.started.end().code
+        left = pending(place)
+
+    assert ("invited", 0) == (answer["invitation"]["status"], code)
+    assert (50 - 20 * workers, 20 * workers + 1) == (left, len(smtp.letters))
+
+
 @pytest.mark.parametrize("store", PLACES)
 def test_two_workers_and_a_server_at_once_mail_everybody_once(
     store: str, settings: dict[str, str], smtp: SmtpServer, tmp_path: Path
@@ -216,3 +245,24 @@ def _invite_all(server: Server, key: str) -> Any:  # noqa: ANN401 (as json.loads
     headers = {"Authorization": f"Bearer {key}"}
     answer = httpx.post(server.url + INVITE, json={}, headers=headers, verify=False, timeout=60)
     return answer.raise_for_status().json()
+
+
+def _created(server: Server, key: str, body: dict[str, object]) -> Any:  # noqa: ANN401 (as json.loads)
+    headers = {"Authorization": f"Bearer {key}"}
+    url = f"{server.url}/api/v1/employees"
+    return httpx.post(url, json=body, headers=headers, verify=False, timeout=60).raise_for_status().json()
+
+
+def _is_asked_about(place: MortalPlace, email: str) -> bool:
+    """Whether it is decided that somebody is invited, which the mail follows."""
+    return pending(place, f"WHERE employee_id IN (SELECT id FROM employees WHERE email_key = '{email}')") == 1
+
+
+def _listens(server: Server) -> bool:
+    try:
+        httpx.get(server.url, verify=False, timeout=60)
+    except httpx.ConnectError:
+        return False
+    except httpx.TransportError:
+        return True
+    return True

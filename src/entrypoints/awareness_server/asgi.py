@@ -22,6 +22,7 @@ from awareness_server.http_server import AsgiApp, stop_with_parent
 from awareness_server.logs import configure_logs
 from awareness_server.setting_sources import load_settings
 from awareness_server.settings import Settings, secrets_of
+from awareness_server.stopping import grace_seconds
 from awareness_server.wiring import BuiltPorts, build_ports, checked
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def application_in_worker(settings: Settings) -> AsgiApp:
     That one has looked at the database. It may go away at any moment from then on, when a process takes the place of
     one that died, too; requests are told, and that is no reason not to answer them.
     """
-    stop_with_parent()
+    stop_with_parent(grace=grace_seconds(settings))
     return _living_application(settings, has_been_checked=True)
 
 

@@ -22,17 +22,24 @@ from awareness_server.polling import polling
 from awareness_server.purging import purging
 from awareness_server.redaction import shown_url
 from awareness_server.settings import Settings, secrets_of
+from awareness_server.stopping import told_to_stop
 from awareness_server.wiring import mail_in_use, opened_ports
 
 _log = structlog.get_logger(__name__)
 
 
 @asynccontextmanager
-async def chores(ports: Ports, settings: Settings) -> AsyncIterator[None]:
-    """Do all of them while the block runs."""
+async def chores(
+    ports: Ports, settings: Settings, *, is_stopping: Callable[[], bool] = lambda: False
+) -> AsyncIterator[None]:
+    """Do all of them while the block runs; no mail is begun any more once `is_stopping()`."""
     every = timedelta(seconds=settings.sources_poll_seconds)
     kept = timedelta(days=settings.retention_archived_days)
-    async with polling(ports, every=every), delivering(ports), purging(ports, after=kept):
+    async with (
+        polling(ports, every=every),
+        delivering(ports, is_stopping=is_stopping),
+        purging(ports, after=kept),
+    ):
         yield
 
 
@@ -41,7 +48,8 @@ async def chores_beside_serving(ports: Ports, settings: Settings) -> AsyncIterat
     """Do them while the block runs, unless the settings leave them to `awareness worker`."""
     async with contextlib.AsyncExitStack() as running:
         if settings.serve_does_chores:
-            await running.enter_async_context(chores(ports, settings))
+            told = running.enter_context(told_to_stop())
+            await running.enter_async_context(chores(ports, settings, is_stopping=told.is_set))
         yield
 
 

@@ -8,7 +8,7 @@ neither the others nor the requests.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Final
@@ -31,13 +31,15 @@ _log = structlog.get_logger("awareness_server.delivering")
 
 
 @asynccontextmanager
-async def delivering(ports: Ports, *, look_every: float = LOOK_EVERY) -> AsyncIterator[None]:
-    """Mail what is due while the block runs.
+async def delivering(
+    ports: Ports, *, look_every: float = LOOK_EVERY, is_stopping: Callable[[], bool] = lambda: False
+) -> AsyncIterator[None]:
+    """Mail what is due while the block runs, and nothing more once `is_stopping()`.
 
     At its end no more are taken, and what is under way is finished, as others would mail it again. A block that raises,
     or is cancelled, breaks it off.
     """
-    turns = _Turns(ports)
+    turns = _Turns(ports, is_stopping)
     try:
         async with repeating(turns.look, every=look_every):
             yield
@@ -49,8 +51,9 @@ async def delivering(ports: Ports, *, look_every: float = LOOK_EVERY) -> AsyncIt
 class _Turns:
     """A queue of the companies whose mails are due. After a turn that may not have been all, one stands at its end."""
 
-    def __init__(self, ports: Ports) -> None:
+    def __init__(self, ports: Ports, is_stopping: Callable[[], bool]) -> None:
         self._ports = ports
+        self._is_stopping = is_stopping
         self._waiting: dict[CompanyId, None] = {}
         self._under_way: dict[CompanyId, asyncio.Task[int]] = {}
         self._is_ending = False
@@ -81,7 +84,9 @@ class _Turns:
         await asyncio.gather(*turns, return_exceptions=True)
 
     def _go_on(self) -> None:
-        while self._waiting and len(self._under_way) < TURNS_AT_ONCE and not self._is_ending:
+        while self._waiting and len(self._under_way) < TURNS_AT_ONCE:
+            if self._is_ending or self._is_stopping():
+                return
             company_id = next(iter(self._waiting))
             del self._waiting[company_id]
             turn = asyncio.create_task(_deliver_some(self._ports, company_id))

@@ -27,7 +27,7 @@ from awareness_server.logs import granian_log_config, granian_log_level
 
 AsgiApp = Callable[..., Awaitable[None]]
 
-_GRACE_SECONDS = 30.0
+GRACE_SECONDS = 30
 _CONNECT_EVERY_SECONDS = 0.01
 _LOCAL = {"0.0.0.0", "::", "127.0.0.1"}  # noqa: S104 (not bound here)
 # Where one connects to what listens everywhere.
@@ -67,10 +67,16 @@ def claimed_port(host: str, port: int) -> Iterator[Address]:
         yield Address(ip=ip, port=actual_port)
 
 
-async def serve_app(app: AsgiApp, address: Address, *, on_ready: Callable[[], None] = lambda: None) -> None:
+async def serve_app(
+    app: AsgiApp,
+    address: Address,
+    *,
+    grace: float = GRACE_SECONDS,
+    on_ready: Callable[[], None] = lambda: None,
+) -> None:
     """Serve until SIGTERM or SIGINT, then finish what is in flight.
 
-    Raises `CommandFailed` when that takes longer than 30 seconds, or is cut short by a second signal.
+    Raises `CommandFailed` when that takes longer than `grace` seconds, or is cut short by a second signal.
 
     `on_ready` is called once connections are answered; what it raises ends the serving. `address` comes from
     `claimed_port`, still open.
@@ -107,7 +113,7 @@ async def serve_app(app: AsgiApp, address: Address, *, on_ready: Callable[[], No
         server.stop()  # type: ignore[no-untyped-call]
         finishing = asyncio.gather(serving, announcing)
         ends: set[asyncio.Future[Any]] = {finishing, losing_patience}
-        await asyncio.wait(ends, timeout=_GRACE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(ends, timeout=grace, return_when=asyncio.FIRST_COMPLETED)
         if not finishing.done():
             # What is cancelled now would each be told as an error of its own.
             logging.disable()
@@ -119,7 +125,12 @@ async def serve_app(app: AsgiApp, address: Address, *, on_ready: Callable[[], No
 
 
 def serve_workers(
-    load_app: Callable[[], AsgiApp], address: Address, *, workers: int, on_ready: Callable[[], None]
+    load_app: Callable[[], AsgiApp],
+    address: Address,
+    *,
+    workers: int,
+    grace: int,
+    on_ready: Callable[[], None],
 ) -> None:
     """As `serve_app`, in so many processes; each calls `load_app`, which has to be picklable.
 
@@ -136,7 +147,7 @@ def serve_workers(
         interface=Interfaces.ASGI,
         websockets=False,
         workers=workers,
-        workers_kill_timeout=int(_GRACE_SECONDS),
+        workers_kill_timeout=grace,
         respawn_failed_workers=True,
         log_level=LogLevels(granian_log_level()),
         log_dictconfig=granian_log_config(),
@@ -151,7 +162,7 @@ def serve_workers(
         announcing.join()
 
 
-def stop_with_parent() -> None:
+def stop_with_parent(*, grace: float) -> None:
     """Make this worker stop gracefully when the process that started it is gone, killed perhaps.
 
     Call it first in a worker: until the worker is ready to stop gracefully, a signal ends it at once.
@@ -165,7 +176,7 @@ def stop_with_parent() -> None:
         if parent is not None:
             parent.join()
             os.kill(os.getpid(), signal.SIGTERM)
-            time.sleep(_GRACE_SECONDS)
+            time.sleep(grace)
             os.kill(os.getpid(), signal.SIGKILL)
 
     threading.Thread(target=follow, daemon=True).start()

@@ -22,6 +22,7 @@ from awareness_server.http_server import Address, claimed_port, serve_app, serve
 from awareness_server.logs import configure_logs
 from awareness_server.redaction import shown_url
 from awareness_server.settings import Settings, secrets_of
+from awareness_server.stopping import grace_seconds
 from awareness_server.wiring import limits_are_shared, limits_in_use, mail_in_use, opened_ports
 
 _log = structlog.get_logger(__name__)
@@ -51,6 +52,7 @@ def serve_until_stopped(settings: Settings, *, say: Callable[[str], None]) -> No
                     partial(application_in_worker, settings),
                     address,
                     workers=settings.workers,
+                    grace=grace_seconds(settings),
                     on_ready=announce,
                 )
     _log.info("stopped")
@@ -72,7 +74,7 @@ def _run(what: Coroutine[None, None, None]) -> None:
 async def _serve_here(settings: Settings, address: Address, announce: Callable[[], None]) -> None:
     async with opened_ports(settings) as ports:
         app = application(ports, settings, lifespan=lambda: chores_beside_serving(ports, settings))
-        await serve_app(app, address, on_ready=announce)
+        await serve_app(app, address, grace=grace_seconds(settings), on_ready=announce)
 
 
 async def _check(settings: Settings) -> None:
