@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 import hashlib
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import NewType
 
 import attrs
@@ -23,9 +23,9 @@ EventKey = NewType("EventKey", str)
 """32 hexadecimal digits: one event of one campaign."""
 
 PLACE_SPAN = timedelta(minutes=1)
-"""How much time one place covers; nothing that happens within a shorter time is more than one place apart."""
+"""How much time one place covers."""
 
-_PLACE_SECONDS = PLACE_SPAN.total_seconds()
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Sign(enum.Flag):
@@ -57,7 +57,7 @@ class Event:
     @property
     def is_machine(self) -> bool:
         """Whether it is kept and not counted."""
-        return bool(self.signs)
+        return self.signs != HUMAN
 
     @property
     def is_same_as(self) -> tuple[EmailKey, Step, datetime]:
@@ -78,13 +78,15 @@ def merged(one: Event, other: Event) -> Event:
     return one if _browser(fuller) == _browser(one) else attrs.evolve(fuller, signs=one.signs)
 
 
-def places_around(events: Iterable[Event], distance: int) -> frozenset[str]:
-    """Where `events` happened and what is at most `distance` places away in time; nothing without an address."""
-    # Many happen in one place, and spelling places takes longer than finding that out.
-    here = {(event.address, _place_number(event.at)) for event in events if event.address is not None}
-    around = range(-distance, distance + 1)
+def places_around(events: Iterable[Event], distance: timedelta) -> frozenset[str]:
+    """All places of what happened at the address of one of `events`, at most `distance` before or after it."""
     return frozenset(
-        [f"{address} {number}" for address, number in {(a, n + away) for a, n in here for away in around}]
+        [
+            f"{event.address} {number}"
+            for event in events
+            if event.address is not None
+            for number in range(_place_number(event.at - distance), _place_number(event.at + distance) + 1)
+        ]
     )
 
 
@@ -94,7 +96,7 @@ def place_of(event: Event) -> str | None:
 
 
 def _place_number(at: datetime) -> int:
-    return int(at.timestamp() // _PLACE_SECONDS)
+    return (at - _EPOCH) // PLACE_SPAN
 
 
 def _browser(event: Event) -> tuple[str, str, str]:

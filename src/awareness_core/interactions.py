@@ -8,13 +8,14 @@ seconds does (Choice: decisions/023). Reports are never judged: no machine press
 from __future__ import annotations
 
 import functools
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import attrs
 
-from awareness_core.campaign_events import HUMAN, Event, EventKey, Sign, place_of, places_around
+from awareness_core.campaign_events import HUMAN, Event, EventKey, Sign, places_around
 from awareness_core.kpis import Step
 from awareness_core.verdict_rules import DEFAULT_RULES, VerdictRules
 
@@ -27,32 +28,44 @@ def judge_campaign(events: Iterable[Event], rules: VerdictRules = DEFAULT_RULES)
     in_crowd = crowded(listed, rules)
     signs = personal_signs(listed, rules)
     return [
-        with_signs(event, signs[event.key] | (Sign.CROWD if event.key in in_crowd else HUMAN))
+        attrs.evolve(event, signs=signs[event.key] | (Sign.CROWD if event.key in in_crowd else HUMAN))
         for event in listed
     ]
+
+
+def places_that_matter(fresh: Iterable[Event], rules: VerdictRules = DEFAULT_RULES) -> frozenset[str]:
+    """Where all happened that `judge_anew` must know beside the events of the recipients of `fresh`.
+
+    A crowd around one of them reaches one window away, and whoever is there may be in a crowd that reaches another.
+    """
+    judged = (event for event in fresh if event.step in JUDGED_STEPS)
+    return places_around(judged, 2 * rules.crowd_window)
 
 
 def judge_anew(
     events: Sequence[Event], fresh: Sequence[Event], rules: VerdictRules = DEFAULT_RULES
 ) -> list[Event]:
-    """Those of `events` with their signs as they are since `fresh`, which are among them, came.
+    """Those of `events` whose signs are others since `fresh` came, with the signs that they have now.
 
-    `events` must hold every event of the recipients of `fresh`, and every event in the places up to two away from
-    theirs. Of whatever else they hold the stored signs are right.
+    `events` must hold `fresh`, every event of their recipients and every event in `places_that_matter`. Of whatever
+    else they hold the stored signs are right. What `fresh` holds of an event as it was before counts as a place to look
+    at.
     """
     touched = {event.recipient for event in fresh}
-    near = places_around(fresh, 1)
-    in_crowd = crowded(events, rules)
-    signs = personal_signs((event for event in events if event.recipient in touched), rules)
-
-    def anew(event: Event) -> Event:
-        shown = signs.get(event.key)
+    personal = personal_signs((event for event in events if event.recipient in touched), rules)
+    near = _near(events, fresh, rules.crowd_window)
+    in_crowd = crowded(events, rules) if near else frozenset()
+    changed = []
+    for event in events:
+        before = event.signs
+        shown = personal.get(event.key)
         if shown is None:
-            shown = event.signs & ~Sign.CROWD
-        in_a_crowd = event.key in in_crowd if place_of(event) in near else Sign.CROWD in event.signs
-        return with_signs(event, shown | Sign.CROWD if in_a_crowd else shown)
-
-    return [anew(event) for event in events]
+            shown = before & ~Sign.CROWD if before != HUMAN else HUMAN
+        in_a_crowd = event.key in in_crowd if event.key in near else before != HUMAN and Sign.CROWD in before
+        after = shown | Sign.CROWD if in_a_crowd else shown
+        if after != before:
+            changed.append(attrs.evolve(event, signs=after))
+    return changed
 
 
 def personal_signs(events: Iterable[Event], rules: VerdictRules) -> dict[EventKey, Sign]:
@@ -85,9 +98,22 @@ def crowded(events: Iterable[Event], rules: VerdictRules) -> frozenset[EventKey]
     return frozenset(found)
 
 
-def with_signs(event: Event, signs: Sign) -> Event:
-    """`event` with exactly these signs."""
-    return event if event.signs == signs else attrs.evolve(event, signs=signs)
+def _near(events: Iterable[Event], fresh: Iterable[Event], window: timedelta) -> frozenset[EventKey]:
+    """The interactions that one of `fresh` may have drawn into a crowd, or let out of it."""
+    moments: defaultdict[str, list[datetime]] = defaultdict(list)
+    for event in fresh:
+        if event.address is not None and event.step in JUDGED_STEPS:
+            moments[event.address].append(event.at)
+    for told in moments.values():
+        told.sort()
+    found = []
+    for event in events:
+        if event.address is not None and event.address in moments and event.step in JUDGED_STEPS:
+            told = moments[event.address]
+            next_one = bisect_left(told, event.at - window)
+            if next_one < len(told) and told[next_one] <= event.at + window:
+                found.append(event.key)
+    return frozenset(found)
 
 
 def _own_signs(event: Event, sendings: Sequence[datetime], rules: VerdictRules) -> Sign:

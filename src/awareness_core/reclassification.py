@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterable
 
 import attrs
 
-from awareness_core.campaign_events import Event, places_around
+from awareness_core.campaign_events import Event
 from awareness_core.campaigns import Campaign
 from awareness_core.emails import EmailKey
-from awareness_core.interactions import JUDGED_STEPS, judge_anew
+from awareness_core.interactions import judge_anew, places_that_matter
 from awareness_core.ports import Transaction
 from awareness_core.recipients import Recipient
 from awareness_core.results_plan import progress_again
@@ -28,9 +28,8 @@ def other_verdicts(own: Collection[Event], beside: Iterable[Event], rules: Verdi
 
     Of the events beside them, it is told whether they are part of a crowd; the rest is told when their turn comes.
     """
-    before = {event.key: event for event in (*beside, *own)}
-    after = judge_anew(list(before.values()), list(own), rules)
-    return [event for event in after if event.signs != before[event.key].signs]
+    events = {event.key: event for event in (*beside, *own)}
+    return judge_anew(list(events.values()), list(own), rules)
 
 
 async def judge_again(transaction: Transaction, campaign: Campaign, rules: VerdictRules) -> int:
@@ -53,11 +52,11 @@ async def _judge_part(
     erased = {recipient.email.key for recipient in part if recipient.is_erased}
     told = await transaction.events(campaign.id, recipients=keys)
     own = [event for event in told if event.recipient not in erased]
-    places = places_around((event for event in own if event.step in JUDGED_STEPS), 2)
-    changed = other_verdicts(own, await transaction.events(campaign.id, places=places), rules)
+    beside = await transaction.events(campaign.id, places=places_that_matter(own, rules))
+    changed = other_verdicts(own, beside, rules)
     others = {event.recipient for event in changed} - keys
-    beside = await transaction.events(campaign.id, recipients=others)
-    events = {event.key: event for event in (*told, *beside, *changed)}
+    theirs = await transaction.events(campaign.id, recipients=others)
+    events = {event.key: event for event in (*told, *theirs, *changed)}
     # Of everybody, as what counts may have changed with the program, too.
     campaign, changes = progress_again(
         campaign,

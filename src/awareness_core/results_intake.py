@@ -124,13 +124,14 @@ class _Run:
         """Decide and write one batch."""
         store, campaign_id = self._transaction, self._campaign.id
         batch = Batch(await self._without_erased(lines))
-        if batch.keys_told:
-            batch.recall(
-                await store.events(campaign_id, keys=batch.keys_told, recipients=batch.people_acting)
-            )
-            batch.meet(await store.events(campaign_id, places=batch.places), self._rules)
+        batch.know(await store.recipients(campaign_id, batch.people_told))
+        batch.recall(await store.events(campaign_id, keys=batch.keys_told))
+        beside = await store.events(
+            campaign_id, recipients=batch.people_stirred, places=batch.places(self._rules)
+        )
+        batch.judge(beside, self._rules)
         awaited = batch.awaited
-        batch.know(await store.recipients(campaign_id, batch.people_told | awaited))
+        batch.know(await store.recipients(campaign_id, awaited))
         self._campaign, changes = batch.plan(
             self._campaign,
             others=await store.events(campaign_id, recipients=awaited),

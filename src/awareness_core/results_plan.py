@@ -6,18 +6,19 @@ concerned is looked at again with all of their events, whichever of them are new
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 import attrs
 
-from awareness_core.campaign_events import Event, EventKey, merged, places_around
+from awareness_core.campaign_events import Event, EventKey, merged
 from awareness_core.campaigns import Campaign
 from awareness_core.emails import EmailKey
 from awareness_core.employees import Employee
 from awareness_core.errors import Fault
-from awareness_core.interactions import judge_anew
+from awareness_core.interactions import judge_anew, places_that_matter
 from awareness_core.kpis import MachineSteps
 from awareness_core.recipients import Directory, Recipient, merged_recipient, progress_of, recounted
 from awareness_core.results_check import EventTelling, RefusedLine
@@ -63,62 +64,67 @@ class ImportSummary:
 class Batch:
     """One batch of lines about one campaign, with what the store knows of those concerned.
 
-    Takes it in this order: `recall` the events of `keys_told` and `people_told`, `meet` those in `places`, `know` the
-    recipients of `people_told` and `awaited`, `plan` with the events of `awaited` and the employees of `untied`.
+    Takes it in this order: `know` the recipients of `people_told`, `recall` the events of `keys_told`, `judge` with
+    those of `people_stirred` and in `places`, `know` the recipients who are `awaited`, `plan` with their events and
+    the employees of `untied`. An event in the store has its recipient there.
     """
 
     lines: Sequence[Line | ErasedLine]
     faults: dict[int, tuple[Fault, ...]] = attrs.field(init=False)
     new: int = attrs.field(default=0, init=False)
     known: int = attrs.field(default=0, init=False)
-    _events: dict[EventKey, Event] = attrs.field(factory=dict, init=False)
+    _tellings: Sequence[tuple[int, EventTelling]] = attrs.field(init=False)
     _stored: dict[EventKey, Event] = attrs.field(factory=dict, init=False)
     _gone: list[Event] = attrs.field(factory=list, init=False)
     _fresh: dict[EventKey, Event] = attrs.field(factory=dict, init=False)
-    _before: Mapping[EmailKey, Recipient] = attrs.field(factory=dict, init=False)
-    _after: dict[EmailKey, Recipient] = attrs.field(factory=dict, init=False)
+    _changed: dict[EventKey, Event] = attrs.field(factory=dict, init=False)
+    _before: dict[EmailKey, Recipient] = attrs.field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.faults = {
             index: line.faults for index, line in enumerate(self.lines) if isinstance(line, RefusedLine)
         }
-
-    @property
-    def keys_told(self) -> frozenset[EventKey]:
-        """The events that the batch speaks of."""
-        return frozenset(telling.event.key for _, telling in self._tellings())
+        self._tellings = [
+            (index, line) for index, line in enumerate(self.lines) if isinstance(line, EventTelling)
+        ]
 
     @property
     def people_told(self) -> frozenset[EmailKey]:
         """Whom the batch speaks of."""
-        named = {line.email.key for line in self.lines if isinstance(line, Recipient)}
-        return frozenset(named | self.people_acting)
+        return frozenset(
+            [line.email.key for line in self.lines if isinstance(line, EventTelling | Recipient)]
+        )
+
+    def know(self, recipients: Iterable[Recipient]) -> None:
+        """Take the stored recipients of `people_told`, and later of `awaited`."""
+        self._before.update((recipient.email.key, recipient) for recipient in recipients)
 
     @property
-    def people_acting(self) -> frozenset[EmailKey]:
-        """To whom something happened, by this batch."""
-        return frozenset(telling.event.recipient for _, telling in self._tellings())
+    def keys_told(self) -> frozenset[EventKey]:
+        """The events that the batch speaks of."""
+        return frozenset([telling.event.key for _, telling in self._tellings])
 
     def recall(self, stored: Iterable[Event]) -> None:
-        """Take the stored events of `keys_told` and of `people_acting`."""
+        """Take the stored events of `keys_told`, and find out which lines say anything new."""
         self._stored = {event.key: event for event in stored}
+        for index, telling in self._tellings:
+            self._take(index, telling.event)
 
     @property
-    def places(self) -> frozenset[str]:
-        """Where others may have acted beside them, which decides about both."""
-        told = [telling.event for _, telling in self._tellings()]
-        known = [self._stored[event.key] for event in told if event.key in self._stored]
-        return places_around((*told, *known), 2)
+    def people_stirred(self) -> frozenset[EmailKey]:
+        """To whom something new happened, as far as anything may have happened to them before."""
+        return frozenset([event.recipient for event in self._fresh.values()]) & self._before.keys()
 
-    def meet(self, stored: Iterable[Event], rules: VerdictRules) -> None:
-        """Take the stored events in `places`, and judge all with the new."""
+    def places(self, rules: VerdictRules) -> frozenset[str]:
+        """Where others may have acted beside what is new, which decides about both."""
+        return places_that_matter((*self._fresh.values(), *self._gone), rules)
+
+    def judge(self, stored: Iterable[Event], rules: VerdictRules) -> None:
+        """Take the stored events of `people_stirred` and in `places`, and judge them with the new."""
         self._stored.update((event.key, event) for event in stored)
-        self._events = dict(self._stored)
-        for index, telling in self._tellings():
-            self._take(index, telling.event)
-        if self._fresh:
-            judged = judge_anew(list(self._events.values()), [*self._fresh.values(), *self._gone], rules)
-            self._events = {event.key: event for event in judged}
+        events = {**self._stored, **self._fresh}
+        judged = judge_anew(list(events.values()), [*self._fresh.values(), *self._gone], rules)
+        self._changed = {**self._fresh, **{event.key: event for event in judged}}
 
     @property
     def awaited(self) -> frozenset[EmailKey]:
@@ -126,19 +132,15 @@ class Batch:
 
         All of their events have to be given to `plan`, too.
         """
-        return frozenset(event.recipient for event in self._changed()) - self.people_acting
-
-    def know(self, recipients: Iterable[Recipient]) -> None:
-        """Take the stored recipients of `people_told` and `awaited`, and add what is told of them."""
-        self._before = {recipient.email.key: recipient for recipient in recipients}
-        self._after = self._told_recipients()
+        stirred = {event.recipient for event in self._fresh.values()}
+        return frozenset([event.recipient for event in self._changed.values()]) - stirred
 
     @property
     def untied(self) -> Sequence[Recipient]:
         """Whose employee is to be sought: those nobody was found for yet, and those who gained an external id."""
         return [
             recipient
-            for key, recipient in self._after.items()
+            for key, recipient in self._told_recipients.items()
             if recipient.employee_id is None
             or (key in self._before and recipient.external_id != self._before[key].external_id)
         ]
@@ -147,45 +149,34 @@ class Batch:
         self, campaign: Campaign, *, others: Iterable[Event], people: Sequence[Employee]
     ) -> tuple[Campaign, ResultChanges]:
         """The campaign with its counts as they are now, and what is to be written."""
+        before, after = self._before, dict(self._told_recipients)
         directory = Directory(people)
         for recipient in self.untied:
-            self._after[recipient.email.key] = directory.tied(recipient)
-        before, after = self._before, self._after
-        events = {**{event.key: event for event in others}, **self._events}
-        concerned = self.people_acting | self.awaited
-        by_recipient: defaultdict[EmailKey, list[Event]] = defaultdict(list)
-        for event in events.values():
-            if event.recipient in concerned:
-                by_recipient[event.recipient].append(event)
-        for key in concerned & after.keys():
-            progress = progress_of(by_recipient[key], ends_at=campaign.ends_at)
+            after[recipient.email.key] = directory.tied(recipient)
+        for key, events in self._events_of_those_concerned(others).items():
+            progress = progress_of(events, ends_at=campaign.ends_at)
             if progress != after[key].progress:
                 after[key] = attrs.evolve(after[key], progress=progress)
         changed = [
-            recipient for key, recipient in after.items() if key in before and recipient != before[key]
+            recipient
+            for key, recipient in after.items()
+            if key in before and recipient is not before[key] and recipient != before[key]
         ]
         new = [recipient for key, recipient in after.items() if key not in before]
         changes = ResultChanges(
-            new_events=[event for event in self._events.values() if event.key not in self._stored],
-            changed_events=[event for event in self._changed() if event.key in self._stored],
+            new_events=[event for key, event in self._changed.items() if key not in self._stored],
+            changed_events=[event for key, event in self._changed.items() if key in self._stored],
             new_recipients=new,
             changed_recipients=changed,
         )
         replaced = [before[recipient.email.key] for recipient in changed]
         return recounted_campaign(campaign, replaced, [*changed, *new]), changes
 
-    def _tellings(self) -> Iterator[tuple[int, EventTelling]]:
-        return (
-            (index, line)
-            for index, line in enumerate(self.lines)
-            if isinstance(line, EventTelling) and index not in self.faults
-        )
-
     def _take(self, index: int, event: Event) -> None:
-        known = self._events.get(event.key)
+        known = self._fresh.get(event.key) or self._stored.get(event.key)
         if known is None:
             self.new += 1
-            self._events[event.key] = self._fresh[event.key] = event
+            self._fresh[event.key] = event
             return
         if known.is_same_as != event.is_same_as:
             message = "another event of this campaign has that id; an id names one event for good"
@@ -195,22 +186,31 @@ class Batch:
         fuller = merged(known, event)
         if fuller is not known:
             self._gone.append(known)
-            self._events[event.key] = self._fresh[event.key] = fuller
+            self._fresh[event.key] = fuller
 
-    def _changed(self) -> Iterator[Event]:
-        return (event for key, event in self._events.items() if event is not self._stored.get(key))
+    def _events_of_those_concerned(self, others: Iterable[Event]) -> Mapping[EmailKey, Sequence[Event]]:
+        """All events of everybody of whom an event is new or judged otherwise."""
+        events = {**{event.key: event for event in others}, **self._stored, **self._changed}
+        found: dict[EmailKey, list[Event]] = {event.recipient: [] for event in self._changed.values()}
+        for event in events.values():
+            if event.recipient in found:
+                found[event.recipient].append(event)
+        return found
 
-    def _told_recipients(self) -> dict[EmailKey, Recipient]:
+    @functools.cached_property
+    def _told_recipients(self) -> Mapping[EmailKey, Recipient]:
+        """Those in the store with what is told of them, and those who are told of for the first time."""
         after = dict(self._before)
         for index, line in enumerate(self.lines):
             if index in self.faults or isinstance(line, RefusedLine | ErasedLine):
                 continue
-            told = line if isinstance(line, Recipient) else Recipient(email=line.email)
-            known = after.get(told.email.key)
+            known = after.get(line.email.key)
+            external_id = line.external_id if isinstance(line, Recipient) else None
             if known is None:
-                after[told.email.key] = told
-            elif told.email != known.email or told.external_id not in {None, known.external_id}:
-                after[told.email.key] = merged_recipient(known, told)
+                after[line.email.key] = line if isinstance(line, Recipient) else Recipient(email=line.email)
+            elif line.email.text != known.email.text or external_id not in {None, known.external_id}:
+                told = Recipient(email=line.email, external_id=external_id)
+                after[line.email.key] = merged_recipient(known, told)
         return after
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from awareness_core.campaign_events import HUMAN, PLACE_SPAN, Event, EventKey, Sign, event_key
+from awareness_core.campaign_events import HUMAN, PLACE_SPAN, Event, EventKey, Sign, event_key, place_of
 from awareness_core.emails import EmailKey
-from awareness_core.interactions import judge_anew, judge_campaign
+from awareness_core.interactions import judge_anew, judge_campaign, places_that_matter
 from awareness_core.kpis import Step
 from awareness_core.verdict_rules import DEFAULT_RULES, VerdictRules
 
@@ -147,7 +147,62 @@ def test_verdicts_do_not_depend_on_the_order_or_on_what_came_together(
     cut = data.draw(st.integers(0, len(shuffled)))
 
     first = judge_campaign(shuffled[:cut], FEW)
-    both = judge_anew([*first, *shuffled[cut:]], shuffled[cut:], FEW)
+    both = [*first, *shuffled[cut:]]
 
     assert whole == by_key(judge_campaign(shuffled, FEW))
-    assert whole == by_key(both)
+    assert whole == by_key(both) | by_key(judge_anew(both, shuffled[cut:], FEW))
+
+
+def judged_anew(first: Sequence[Event], fresh: Sequence[Event]) -> dict[EventKey, Event]:
+    """All of them, where of `first` only what is asked for was given."""
+    people, places = {one.recipient for one in fresh}, places_that_matter(fresh, FEW)
+    near = [one for one in first if one.recipient in people or place_of(one) in places]
+    anew = by_key(judge_anew([*near, *fresh], fresh, FEW))
+    together = by_key([*first, *fresh])
+
+    assert all(one.signs != together[key].signs for key, one in anew.items())
+    return together | anew
+
+
+on_both_sides_of_a_minute = st.builds(
+    event,
+    st.integers(0, 4),
+    st.sampled_from([Step.OPENED, Step.CLICKED]),
+    st.integers(110, 150).map(lambda tenths: tenths / 2),
+    address=st.just("192.0.2.1"),
+)
+
+
+@given(
+    told=st.lists(happenings, max_size=30) | st.lists(on_both_sides_of_a_minute, max_size=8), data=st.data()
+)
+def test_of_what_was_judged_before_only_what_is_near_in_person_or_place_matters(
+    told: list[Event], data: st.DataObject
+) -> None:
+    shuffled = data.draw(st.permutations(list(by_key(told).values())))
+    cut = data.draw(st.integers(0, len(shuffled)))
+
+    whole = by_key(judge_campaign(shuffled, FEW))
+
+    assert whole == judged_anew(judge_campaign(shuffled[:cut], FEW), shuffled[cut:])
+
+
+@pytest.mark.parametrize("seconds", [(0, 2, 5), (57, 58, 61.5, 66), (57, 58, 59.5, 61, 71.5), (0, 5, 5.5)])
+def test_the_last_to_come_takes_nobody_out_of_a_crowd_and_draws_in_who_is_near(
+    seconds: Sequence[float],
+) -> None:
+    told = [event(who, Step.CLICKED, at, address="192.0.2.1") for who, at in enumerate(seconds)]
+
+    whole = by_key(judge_campaign(told, FEW))
+
+    assert whole == judged_anew(judge_campaign(told[:-1], FEW), told[-1:])
+
+
+def test_an_interaction_that_is_gone_lets_others_out_of_their_crowd() -> None:
+    crowd = [event(who, Step.CLICKED, who, address="192.0.2.1") for who in range(3)]
+    first, *others = judge_campaign(crowd, FEW)
+    elsewhere = attrs.evolve(first, address="192.0.2.2")
+
+    anew = judge_anew([elsewhere, *others], [elsewhere, first], FEW)
+
+    assert [HUMAN] * 3 == [one.signs for one in anew]
