@@ -81,6 +81,11 @@ class Recipient:
     progress: Progress = NO_PROGRESS
 
     @property
+    def who(self) -> tuple[str, str | None, EmployeeId | None, SectorId | None]:
+        """All but how far they came."""
+        return self.email.text, self.external_id, self.employee_id, self.sector_id
+
+    @property
     def is_erased(self) -> bool:
         """Whether all that is left is what they did."""
         return is_anonymous(self.email)

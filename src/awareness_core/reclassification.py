@@ -64,5 +64,5 @@ async def _judge_part(
         events.values(),
         ends_at=campaign.ends_at,
     )
-    await transaction.save_results(campaign.id, attrs.evolve(changes, changed_events=changed))
+    await transaction.save_results(campaign.id, attrs.evolve(changes, judged_events=changed))
     return campaign, len(changed)

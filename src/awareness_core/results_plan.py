@@ -35,12 +35,18 @@ class ErasedLine:
 
 @attrs.frozen(kw_only=True)
 class ResultChanges:
-    """All that is to be written of one campaign's recipients and events; what is gone is removed first."""
+    """All that is to be written of one campaign's recipients and events; what is gone is removed first.
+
+    Of `judged_events` nothing but the signs has changed, of `progressed_recipients` nothing but the progress. Nobody
+    and nothing is in two of these lists, or twice in one.
+    """
 
     new_events: Sequence[Event] = ()
     changed_events: Sequence[Event] = ()
+    judged_events: Sequence[Event] = ()
     new_recipients: Sequence[Recipient] = ()
     changed_recipients: Sequence[Recipient] = ()
+    progressed_recipients: Sequence[Recipient] = ()
     gone_events: Sequence[EventKey] = ()
     gone_recipients: Sequence[EmailKey] = ()
 
@@ -163,11 +169,14 @@ class Batch:
             if key in before and recipient is not before[key] and recipient != before[key]
         ]
         new = [recipient for key, recipient in after.items() if key not in before]
+        rewritten = [event for key, event in self._changed.items() if key in self._stored]
         changes = ResultChanges(
             new_events=[event for key, event in self._changed.items() if key not in self._stored],
-            changed_events=[event for key, event in self._changed.items() if key in self._stored],
+            changed_events=[event for event in rewritten if event.key in self._fresh],
+            judged_events=[event for event in rewritten if event.key not in self._fresh],
             new_recipients=new,
-            changed_recipients=changed,
+            changed_recipients=[one for one in changed if one.who != before[one.email.key].who],
+            progressed_recipients=[one for one in changed if one.who == before[one.email.key].who],
         )
         replaced = [before[recipient.email.key] for recipient in changed]
         return recounted_campaign(campaign, replaced, [*changed, *new]), changes
@@ -227,7 +236,7 @@ def progress_again(
         if progress != recipient.progress:
             before.append(recipient)
             after.append(attrs.evolve(recipient, progress=progress))
-    return recounted_campaign(campaign, before, after), ResultChanges(changed_recipients=after)
+    return recounted_campaign(campaign, before, after), ResultChanges(progressed_recipients=after)
 
 
 def recounted_campaign(

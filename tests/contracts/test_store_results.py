@@ -10,14 +10,14 @@ from datetime import timedelta
 import attrs
 import pytest
 
-from awareness_core.campaign_events import EventKey
+from awareness_core.campaign_events import EventKey, Sign
 from awareness_core.campaigns import Campaign, CampaignId, CampaignState, CampaignTelling, Difficulty
 from awareness_core.emails import EmailKey
 from awareness_core.errors import ConstraintViolated
 from awareness_core.kpis import Step
 from awareness_core.pages import PageRequest
 from awareness_core.ports import Ports, Reading
-from awareness_core.recipients import Recipient
+from awareness_core.recipients import Recipient, progress_of
 from awareness_core.results_plan import Line, ResultChanges
 from awareness_core.sectors import Sector, SectorId
 from awareness_core.use_cases.import_results import import_results
@@ -155,6 +155,31 @@ async def test_a_block_that_raises_leaves_no_result(storage: Storage) -> None:
             one.email.text for one in await reading.recipients_after(imported.id, None, limit=10)
         ]
         assert [] == await reading.events(imported.id, recipients=[targeted("b").email.key])
+
+
+async def test_progress_and_verdicts_of_more_than_fit_one_statement_are_each_ones_own(
+    storage: Storage,
+) -> None:
+    people = [targeted(who, f"e{who}") for who in range(1203)]
+    clicks = [happened(who, Step.CLICKED, MINUTE * who, told_id=f"{who}").event for who in range(1203)]
+    told = await tell(storage, people)
+    async with storage.store.transaction(ACME.id) as transaction:
+        await transaction.save_results(told.id, ResultChanges(new_events=clicks))
+    came_far = [
+        attrs.evolve(one, progress=progress_of([click], ends_at=None))
+        for one, click in zip(people[2:], clicks[2:], strict=True)
+    ]
+    judged = [attrs.evolve(click, signs=Sign.BURST) for click in clicks[2:]]
+
+    async with storage.store.transaction(ACME.id) as transaction:
+        changes = ResultChanges(progressed_recipients=came_far, judged_events=judged)
+        await transaction.save_results(told.id, changes)
+
+    async with storage.store.reading(ACME.id) as reading:
+        kept = await reading.recipients_after(told.id, None, limit=2000)
+        events = await reading.events(told.id, keys={click.key for click in clicks})
+    assert sorted([*people[:2], *came_far], key=lambda one: one.email.key) == kept
+    assert {click.key: click for click in (*clicks[:2], *judged)} == {event.key: event for event in events}
 
 
 async def test_results_are_for_a_campaign_of_the_company(storage: Storage) -> None:

@@ -149,14 +149,14 @@ def with_results(state: CompanyState, campaign_id: CampaignId, changes: ResultCh
     events, events_of, events_at = dict(known.events), dict(known.events_of), dict(known.events_at)
     for event in changes.new_events:
         events_of[event.recipient] = (*events_of.get(event.recipient, ()), event.key)
-    for event in (*changes.new_events, *changes.changed_events):
+    for event in (*changes.new_events, *changes.changed_events, *changes.judged_events):
         before, after = events.get(event.key), place_of(event)
         if before is not None and (left := place_of(before)) is not None:
             events_at[left] = events_at[left] - {event.key}
         if after is not None:
             events_at[after] = events_at.get(after, frozenset()) | {event.key}
         events[event.key] = event
-    written = (*changes.new_recipients, *changes.changed_recipients)
+    written = (*changes.new_recipients, *changes.changed_recipients, *changes.progressed_recipients)
     results = CampaignResults(
         recipients={**known.recipients, **{recipient.email.key: recipient for recipient in written}},
         events=events,

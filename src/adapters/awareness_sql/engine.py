@@ -45,6 +45,9 @@ class Connection(Protocol):
     async def run_many(self, statement: Statement, rows: Iterable[Parameters]) -> int:
         """Run a statement once for each of `rows`, in their order, and say how many rows were written in all."""
 
+    async def run_unordered(self, statement: Statement, rows: Iterable[Parameters]) -> int:
+        """The same in any order, where no two of `rows` write to one row."""
+
     def all_or_nothing(self) -> AbstractAsyncContextManager[None]:
         """What the block writes is undone when it raises, and only that."""
 

@@ -36,6 +36,10 @@ class Glance:
         """Raises `RuntimeError`."""
         _refuse()
 
+    async def run_unordered(self, statement: Statement, rows: Iterable[Parameters]) -> int:  # noqa: ARG002 -- the same
+        """Raises `RuntimeError`."""
+        _refuse()
+
     def all_or_nothing(self) -> AbstractAsyncContextManager[None]:
         """Raises `RuntimeError`."""
         _refuse()

@@ -112,12 +112,7 @@ def campaign_from_row(row: Row) -> Campaign:
     )
 
 
-RECIPIENT_COLUMNS = (
-    recipients.c.email_key,
-    recipients.c.email,
-    recipients.c.external_id,
-    recipients.c.employee_id,
-    recipients.c.sector_id,
+PROGRESS_COLUMNS = (
     recipients.c.sent_at,
     recipients.c.opened_at,
     recipients.c.clicked_at,
@@ -128,17 +123,33 @@ RECIPIENT_COLUMNS = (
     recipients.c.with_machine,
 )
 
+RECIPIENT_COLUMNS = (
+    recipients.c.email_key,
+    recipients.c.email,
+    recipients.c.external_id,
+    recipients.c.employee_id,
+    recipients.c.sector_id,
+    *PROGRESS_COLUMNS,
+)
+
 
 def recipient_row(campaign_id: CampaignId, recipient: Recipient) -> RowValues:
-    """All columns of `recipients` but the company's. Steps are bits, in the order in which `Step` names them."""
-    progress = recipient.progress
+    """All columns of `recipients` but the company's."""
     return {
-        "campaign_id": campaign_id,
-        "email_key": recipient.email.key,
+        **progress_row(campaign_id, recipient),
         "email": recipient.email.text,
         "external_id": recipient.external_id,
         "employee_id": recipient.employee_id,
         "sector_id": recipient.sector_id,
+    }
+
+
+def progress_row(campaign_id: CampaignId, recipient: Recipient) -> RowValues:
+    """Who it is, and `PROGRESS_COLUMNS`. Steps are bits, in the order in which `Step` names them."""
+    progress = recipient.progress
+    return {
+        "campaign_id": campaign_id,
+        "email_key": recipient.email.key,
         "sent_at": optional_milliseconds(progress.sent_at),
         "opened_at": optional_milliseconds(progress.opened_at),
         "clicked_at": optional_milliseconds(progress.clicked_at),
@@ -146,7 +157,7 @@ def recipient_row(campaign_id: CampaignId, recipient: Recipient) -> RowValues:
         "reported_at": optional_milliseconds(progress.reported_at),
         "error_at": optional_milliseconds(progress.error_at),
         "machine": progress.machine,
-        "with_machine": sum(_BITS[step] for step in progress.with_machine),
+        "with_machine": _bits_of(progress.with_machine),
     }
 
 
@@ -168,9 +179,19 @@ def recipient_from_row(row: Row) -> Recipient:
             reported_at=reported_at,
             error_at=error_at,
             machine=machine,
-            with_machine=frozenset(step for step, bit in _BITS.items() if with_machine & bit),
+            with_machine=_steps_of(with_machine),
         ),
     )
+
+
+@functools.cache
+def _bits_of(steps: frozenset[Step]) -> int:
+    return sum(_BITS[step] for step in steps)
+
+
+@functools.cache
+def _steps_of(bits: int) -> frozenset[Step]:
+    return frozenset(step for step, bit in _BITS.items() if bits & bit)
 
 
 EVENT_COLUMNS = (
@@ -199,6 +220,11 @@ def event_row(campaign_id: CampaignId, event: Event) -> RowValues:
         "place": place_of(event),
         "signs": event.signs.value,
     }
+
+
+def signs_row(campaign_id: CampaignId, event: Event) -> RowValues:
+    """Which event it is, and its signs."""
+    return {"campaign_id": campaign_id, "key": event.key, "signs": event.signs.value}
 
 
 def event_from_row(row: Row) -> Event:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Delete, Table, Update, bindparam, delete, func, insert, select, update
+from sqlalchemy import Column, Delete, Table, Update, bindparam, delete, func, insert, select, update
 
 from awareness_core.campaign_events import Event, EventKey
 from awareness_core.campaigns import Campaign, CampaignId
@@ -19,6 +20,7 @@ from awareness_sql.one_of import KEYS, OneOf
 from awareness_sql.result_rows import (
     CAMPAIGN_COLUMNS,
     EVENT_COLUMNS,
+    PROGRESS_COLUMNS,
     RECIPIENT_COLUMNS,
     RULES_COLUMNS,
     campaign_from_row,
@@ -33,13 +35,17 @@ from awareness_sql.tables import campaign_events, campaigns, recipients
 from awareness_sql.tenancy import Tenant
 
 
-def _rewrite(table: Table, key: str) -> Update:
-    """Every column of one row of one campaign, but those that say which row it is."""
+def _rewrite(table: Table, key: str, columns: Iterable[Column[Any]] | None = None) -> Update:
+    """These columns of one row of one campaign, or all but those that say which row it is.
+
+    A database may write every index of a column that is written at all, so fewer columns are more than fewer values.
+    """
     identity = {"company_id", "campaign_id", key}
+    written = columns or [column for column in table.columns if column.name not in identity]
     return (
         update(table)
         .where(table.c.campaign_id == bindparam("campaign_id"), table.c[key] == bindparam(key))
-        .values({column: bindparam(column.name) for column in table.columns if column.name not in identity})
+        .values({column: bindparam(column.name) for column in written})
     )
 
 
@@ -54,8 +60,10 @@ GONE_RECIPIENT = _removal(recipients, "email_key")
 GONE_EVENT = _removal(campaign_events, "key")
 NEW_RECIPIENT = insert(recipients)
 CHANGED_RECIPIENT = _rewrite(recipients, "email_key")
+PROGRESSED_RECIPIENT = _rewrite(recipients, "email_key", PROGRESS_COLUMNS)
 NEW_EVENT = insert(campaign_events)
 CHANGED_EVENT = _rewrite(campaign_events, "key")
+JUDGED_EVENT = _rewrite(campaign_events, "key", [campaign_events.c.signs])
 
 _CAMPAIGN = select(*CAMPAIGN_COLUMNS).where(campaigns.c.id == bindparam("campaign_id"))
 _CAMPAIGN_BY_EXTERNAL_ID = select(*CAMPAIGN_COLUMNS).where(

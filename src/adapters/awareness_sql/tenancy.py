@@ -63,6 +63,10 @@ class Tenant:
         """Write to the company's rows once for each of `rows`; see `Connection.run_many`."""
         return await self._connection.run_many(bound(statement), map(self._named, rows))
 
+    async def run_unordered(self, statement: Statement, rows: Iterable[RowValues]) -> int:
+        """The same in any order, where no two of `rows` write to one row; see `Connection.run_unordered`."""
+        return await self._connection.run_unordered(bound(statement), map(self._named, rows))
+
     def all_or_nothing(self) -> AbstractAsyncContextManager[None]:
         """See `Connection.all_or_nothing`."""
         return self._connection.all_or_nothing()

@@ -24,14 +24,23 @@ from awareness_sql.erasure_writing import SqlErasureWriting
 from awareness_sql.one_of import KEYS, OneOf
 from awareness_sql.portal_writing import SqlPortalWriting
 from awareness_sql.receipt_rows import receipt_row
-from awareness_sql.result_rows import campaign_row, event_row, recipient_row, rules_row
+from awareness_sql.result_rows import (
+    campaign_row,
+    event_row,
+    progress_row,
+    recipient_row,
+    rules_row,
+    signs_row,
+)
 from awareness_sql.results import (
     CHANGED_EVENT,
     CHANGED_RECIPIENT,
     GONE_EVENT,
     GONE_RECIPIENT,
+    JUDGED_EVENT,
     NEW_EVENT,
     NEW_RECIPIENT,
+    PROGRESSED_RECIPIENT,
 )
 from awareness_sql.rows import (
     Row,
@@ -199,6 +208,13 @@ class SqlTransaction(SqlErasureWriting, SqlPortalWriting):
             )
             await self._tenant.run_many(
                 CHANGED_EVENT, (event_row(campaign_id, one) for one in changes.changed_events)
+            )
+            await self._tenant.run_unordered(
+                PROGRESSED_RECIPIENT,
+                (progress_row(campaign_id, one) for one in changes.progressed_recipients),
+            )
+            await self._tenant.run_unordered(
+                JUDGED_EVENT, (signs_row(campaign_id, one) for one in changes.judged_events)
             )
 
     async def save_verdict_rules(self, rules: VerdictRules | None) -> None:

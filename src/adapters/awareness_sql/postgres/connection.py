@@ -11,7 +11,7 @@ from typing import TypeVar
 from sqlalchemy import Insert
 
 from awareness_sql.engine import Parameters, Statement, Value
-from awareness_sql.postgres.dialect import CompiledStatement, compiled, compiled_to_count
+from awareness_sql.postgres.dialect import CompiledStatement, compiled, compiled_to_count, compiled_together
 from awareness_sql.postgres.driver import Driver
 from awareness_sql.postgres.pool import is_lost
 from awareness_sql.postgres.refusals import DRIVER_ERRORS, refuse
@@ -76,6 +76,17 @@ class PostgresConnection:
         ready = compiled_to_count(statement)
         arguments = ready.arguments_of_each(chain(first, remaining))
         return len(await self._driven(self._driver.fetchmany(ready.sql, arguments)))
+
+    async def run_unordered(self, statement: Statement, rows: Iterable[Parameters]) -> int:
+        """See `Connection`."""
+        remaining = iter(rows)
+        ready = compiled_together(statement)
+        written = 0
+        while part := list(islice(remaining, _ROWS_AT_ONCE)):
+            self._has_fresh_savepoint = False
+            tag = await self._driven(self._driver.execute(ready.sql, *ready.lists(part)))
+            written += _count_in(tag)
+        return written
 
     @contextlib.asynccontextmanager
     async def all_or_nothing(self) -> AsyncIterator[None]:

@@ -11,10 +11,11 @@ from sqlalchemy.dialects.postgresql.base import PGDialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 
-from awareness_sql.crossings import Crossing
+from awareness_sql.crossings import TENANT, Crossing
 from awareness_sql.engine import Parameters, Statement
 from awareness_sql.one_of import KEYS, OneOf
 from awareness_sql.postgres.seeking import seeking
+from awareness_sql.postgres.together import together
 
 _DIALECT = PGDialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
 
@@ -47,6 +48,10 @@ class CompiledStatement:
         """The parameters in the order of the statement."""
         return self._pick({**self._constants, **parameters} if self._constants else parameters)
 
+    def lists(self, rows: Sequence[Parameters]) -> Sequence[object]:
+        """The parameters of a statement of `together`: a list for each but the company, which is the same for all."""
+        return [rows[0][name] if name == TENANT.key else [row[name] for row in rows] for name in self._order]
+
     def arguments_of_each(self, rows: Iterable[Parameters]) -> Iterator[Sequence[object]]:
         """The same for many rows, made as they are asked for."""
         return map(self.arguments, rows)
@@ -78,6 +83,14 @@ def compiled_to_count(statement: Statement) -> CompiledStatement:
     if not isinstance(statement, Insert | Update | Delete):
         raise TypeError(f"{type(statement).__name__} writes nothing")
     return CompiledStatement(statement.returning(literal_column("1")))
+
+
+@functools.cache
+def compiled_together(statement: Statement) -> CompiledStatement:
+    """The same for many rows at once, as lists."""
+    if not isinstance(statement, Update):
+        raise TypeError(f"{type(statement).__name__} changes nothing")
+    return CompiledStatement(together(statement))
 
 
 def _call(crossing: Crossing) -> str:

@@ -72,6 +72,10 @@ class SqliteConnection:
                 refuse(error, self._path)
         return written
 
+    async def run_unordered(self, statement: Statement, rows: Iterable[Parameters]) -> int:
+        """See `Connection`."""
+        return await self.run_many(statement, rows)
+
     @contextlib.asynccontextmanager
     async def all_or_nothing(self) -> AsyncIterator[None]:
         """See `Connection`."""
