@@ -6,7 +6,7 @@ were when they were first heard of, and keeps the sector of that moment.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 import attrs
@@ -132,31 +132,43 @@ def recounted(
     funnel: Funnel, before: Iterable[Recipient], after: Iterable[Recipient], *, with_machine: bool = False
 ) -> Funnel:
     """`funnel` with what the recipients `after` add to it in the place of what they added `before`."""
-    counts = {
-        Step.SENT: funnel.sent,
-        Step.OPENED: funnel.opened,
-        Step.CLICKED: funnel.clicked,
-        Step.SUBMITTED: funnel.submitted,
-        Step.REPORTED: funnel.reported,
-        Step.ERROR: funnel.errors,
-    }
-    total, machine = funnel.total, funnel.machine
-    for sign, recipients in ((-1, before), (1, after)):
-        for recipient in recipients:
-            total += sign
-            machine += sign * recipient.progress.machine
-            progress = recipient.progress
-            for step in progress.with_machine if with_machine else progress.reached:
-                counts[step] += sign
+    count = _counted_with_machine if with_machine else _counted
+    gone, come = (count([recipient.progress for recipient in people]) for people in (before, after))
     return Funnel(
-        total=total,
-        sent=counts[Step.SENT],
-        opened=counts[Step.OPENED],
-        clicked=counts[Step.CLICKED],
-        submitted=counts[Step.SUBMITTED],
-        reported=counts[Step.REPORTED],
-        errors=counts[Step.ERROR],
-        machine=machine,
+        total=funnel.total + come.total - gone.total,
+        sent=funnel.sent + come.sent - gone.sent,
+        opened=funnel.opened + come.opened - gone.opened,
+        clicked=funnel.clicked + come.clicked - gone.clicked,
+        submitted=funnel.submitted + come.submitted - gone.submitted,
+        reported=funnel.reported + come.reported - gone.reported,
+        errors=funnel.errors + come.errors - gone.errors,
+        machine=funnel.machine + come.machine - gone.machine,
+    )
+
+
+def _counted(people: Sequence[Progress]) -> Funnel:
+    return Funnel(
+        total=len(people),
+        sent=sum([one.sent_at is not None for one in people]),
+        opened=sum([one.opened_at is not None for one in people]),
+        clicked=sum([one.clicked_at is not None for one in people]),
+        submitted=sum([one.submitted_at is not None for one in people]),
+        reported=sum([one.reported_at is not None for one in people]),
+        errors=sum([one.error_at is not None for one in people]),
+        machine=sum([one.machine for one in people]),
+    )
+
+
+def _counted_with_machine(people: Sequence[Progress]) -> Funnel:
+    return Funnel(
+        total=len(people),
+        sent=sum([Step.SENT in one.with_machine for one in people]),
+        opened=sum([Step.OPENED in one.with_machine for one in people]),
+        clicked=sum([Step.CLICKED in one.with_machine for one in people]),
+        submitted=sum([Step.SUBMITTED in one.with_machine for one in people]),
+        reported=sum([Step.REPORTED in one.with_machine for one in people]),
+        errors=sum([Step.ERROR in one.with_machine for one in people]),
+        machine=sum([one.machine for one in people]),
     )
 
 
