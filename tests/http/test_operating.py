@@ -295,6 +295,22 @@ async def test_every_line_of_a_request_carries_its_id_and_none_after_it(service:
     assert {} == get_contextvars()
 
 
+async def test_applications_of_one_process_share_nothing_but_their_routes() -> None:
+    guarded = await new_service(memory_storage(), metrics_token=METRICS_TOKEN)
+    silent = await new_service(memory_storage(), metrics=False)
+    busy = await new_service(memory_storage())
+    for service in (guarded, silent, busy, busy):
+        await service.get("/api/v1/ping")
+    await busy.person()
+    told = (await busy.get("/metrics", key=None)).body.decode()
+
+    assert [0, 0, 1] == [await service.people() for service in (guarded, silent, busy)]
+    assert [401, 404] == [(await one.get("/metrics", key=None)).status for one in (guarded, silent)]
+    assert (
+        sample(told, "awareness_http_requests_total", method="GET", route="/api/v1/ping", status="200") == 2
+    )
+
+
 async def test_the_lifespan_of_the_server_is_that_of_what_it_is_given() -> None:
     told: list[str] = []
 
@@ -304,18 +320,40 @@ async def test_the_lifespan_of_the_server_is_that_of_what_it_is_given() -> None:
         yield
         told.append("ends")
 
-    service = await new_service(memory_storage(), lifespan=life)
+    await live(await new_service(memory_storage(), lifespan=life), told)
+
+    assert ["begins", "lifespan.startup.complete", "ends", "lifespan.shutdown.complete"] == told
+
+
+@pytest.mark.parametrize("phase", ["startup", "shutdown"])
+async def test_a_server_that_cannot_begin_or_end_is_told_why(phase: str) -> None:
+    told: list[str] = []
+
+    @contextlib.asynccontextmanager
+    async def life() -> AsyncIterator[None]:
+        if phase == "startup":
+            raise StoreUnavailable("no database")
+        yield
+        raise StoreUnavailable("no database")
+
+    with pytest.raises(StoreUnavailable):
+        await live(await new_service(memory_storage(), lifespan=life), told)
+
+    assert f"lifespan.{phase}.failed" == told[-2]
+    assert "no database" in told[-1]
+
+
+async def live(service: Service, told: list[str]) -> None:
+    """Start and stop the application as a server does, and add what it says to `told`."""
     arriving: Iterator[str] = iter(["lifespan.startup", "lifespan.shutdown"])
 
     async def receive() -> dict[str, str]:
         return {"type": next(arriving)}
 
     async def send(message: MutableMapping[str, Any]) -> None:
-        told.append(str(message["type"]))
+        told.extend(str(word) for word in message.values())
 
     await service.app({"type": "lifespan", "asgi": {}, "state": {}}, receive, send)  # type: ignore[arg-type]
-
-    assert ["begins", "lifespan.startup.complete", "ends", "lifespan.shutdown.complete"] == told
 
 
 def sample(figures: str, name: str, **labels: str) -> float | None:

@@ -5,8 +5,8 @@ Knows every part and decides nothing but their order. Which outside world it ser
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Iterable
+from functools import cache
 from typing import Any, Final, NoReturn
 
 from litestar import Litestar, Request
@@ -19,14 +19,16 @@ from awareness_core.quota import API_KEY_POLICY, FAILED_AUTHENTICATION_POLICY, Q
 from awareness_http.addresses import parse_networks
 from awareness_http.allowances import Allowances
 from awareness_http.bodies import IDLE_SECONDS
+from awareness_http.calls import Surroundings
 from awareness_http.cors import CrossOrigin
 from awareness_http.gateway import Gateway
+from awareness_http.lifespans import Lifespan
 from awareness_http.metrics import Metrics
-from awareness_http.openapi import LITESTAR_OWN, WireSchemas, describe, openapi_config
+from awareness_http.openapi import LITESTAR_OWN, WireSchemas, openapi_config
 from awareness_http.paths import PathTable
 from awareness_http.routes.access import ping
 from awareness_http.routes.campaigns import list_results, read_campaign, read_recipients
-from awareness_http.routes.docs import docs_routes
+from awareness_http.routes.docs import docs_file, docs_page, openapi
 from awareness_http.routes.employees import (
     deactivate_person,
     erase_person,
@@ -34,16 +36,14 @@ from awareness_http.routes.employees import (
     provision_one,
     read_person,
 )
-from awareness_http.routes.health import health_routes
+from awareness_http.routes.health import live, ready
 from awareness_http.routes.invitations import invite_many
-from awareness_http.routes.notices import notice_routes
-from awareness_http.routes.operating import metrics_route
+from awareness_http.routes.notices import receive_from_gophish
+from awareness_http.routes.operating import METRICS, figures
 from awareness_http.routes.result_imports import import_campaign
 from awareness_http.routes.synchronising import synchronise_people
 
-Lifespan = Callable[[], AbstractAsyncContextManager[None]]
-
-_API_ROUTES: Final = (
+_ROUTES: Final = (
     ping,
     provision_one,
     invite_many,
@@ -56,6 +56,13 @@ _API_ROUTES: Final = (
     read_campaign,
     read_recipients,
     import_campaign,
+    receive_from_gophish,
+    live,
+    ready,
+    openapi,
+    docs_page,
+    docs_file,
+    figures,
 )
 
 
@@ -80,39 +87,37 @@ def create_app(
     others count, to be told there, too. `lifespan` is entered when the server starts and left when it stops. Raises
     `ValueError` for a network or an origin that is none.
     """
-    figures = Metrics(registry)
-    routes = [
-        *_API_ROUTES,
-        *notice_routes(ports),
-        *health_routes(ports),
-        *docs_routes(describe),
-        *([metrics_route(figures, ports, token=metrics_token)] if metrics else ()),
-    ]
-    app = Litestar(
-        routes,
-        openapi_config=openapi_config(),
-        plugins=[WireSchemas()],
-        exception_handlers={Exception: _let_through},
-        lifespan=[] if lifespan is None else [lambda _: lifespan()],
-        logging_config=None,
-        request_max_body_size=None,
-    )
+    app = _routed()
     return Gateway(
         app=app,
-        paths=PathTable(_served(app)),
-        ports=ports,
+        paths=PathTable(_served(app, metrics=metrics)),
+        surroundings=Surroundings(ports=ports, metrics=Metrics(registry), metrics_token=metrics_token),
         allowances=Allowances(counter=ports.quota, key_policy=key_quota, address_policy=address_quota),
         cross_origin=CrossOrigin(cors_origins),
         proxies=parse_networks(trusted_proxies),
-        metrics=figures,
         keeps_access_log=access_log,
         idle_seconds=body_idle_seconds,
+        lifespan=lifespan,
     )
 
 
-def _served(app: Litestar) -> Iterable[HTTPRoute]:
+@cache
+def _routed() -> Litestar:
+    """Every route. None holds anything of an application, so that one of these serves all of a process."""
+    return Litestar(
+        _ROUTES,
+        openapi_config=openapi_config(),
+        plugins=[WireSchemas()],
+        exception_handlers={Exception: _let_through},
+        logging_config=None,
+        request_max_body_size=None,
+    )
+
+
+def _served(app: Litestar, *, metrics: bool) -> Iterable[HTTPRoute]:
     for route in app.routes:
-        if isinstance(route, HTTPRoute) and not route.path.startswith(LITESTAR_OWN):
+        is_hidden = route.path.startswith(LITESTAR_OWN) or (route.path == METRICS and not metrics)
+        if isinstance(route, HTTPRoute) and not is_hidden:
             yield route
 
 

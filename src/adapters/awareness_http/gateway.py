@@ -26,19 +26,18 @@ from awareness_core.errors import (
     StoreUnavailable,
     ValidationFailed,
 )
-from awareness_core.ports import Ports
 from awareness_core.quota import QuotaDecision
 from awareness_http.access_log import log_failure, log_request
 from awareness_http.addresses import Network, client_address
 from awareness_http.allowances import Allowances
 from awareness_http.auth import authenticate
 from awareness_http.bodies import GuardedBody
-from awareness_http.calls import Call, put_call
+from awareness_http.calls import Call, Surroundings, put_call, put_surroundings
 from awareness_http.cors import CrossOrigin
 from awareness_http.errors import Unexpected, as_refusal
 from awareness_http.exchange import Exchange
 from awareness_http.idempotency import FingerprintedBody, read_idempotency_key, receipt_id_of
-from awareness_http.metrics import Metrics
+from awareness_http.lifespans import Lifespan, live_through
 from awareness_http.paths import Nothing, Operation, PathTable
 from awareness_http.queries import take_query
 from awareness_http.repeats import Repeatable
@@ -53,17 +52,17 @@ _ANY_METHOD: Final = "DELETE, GET, HEAD, OPTIONS, POST"
 
 @attrs.frozen(kw_only=True)
 class Gateway:
-    """An ASGI application in front of another. `paths` lists what that other application serves."""
+    """An ASGI application in front of another. `paths` lists what of that other application is served."""
 
     app: ASGIApp
     paths: PathTable
-    ports: Ports
+    surroundings: Surroundings
     allowances: Allowances
     cross_origin: CrossOrigin
     proxies: tuple[Network, ...]
-    metrics: Metrics
     keeps_access_log: bool
     idle_seconds: float
+    lifespan: Lifespan | None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
@@ -73,7 +72,7 @@ class Gateway:
         elif kind == "websocket":
             await send(_NO_WEBSOCKETS)
         else:
-            await self.app(scope, receive, send)
+            await live_through(self.lifespan, receive, send)
 
     async def _exchange(self, scope: HTTPScope, receive: Receive, send: Send) -> None:
         began = time.perf_counter()
@@ -97,7 +96,7 @@ class Gateway:
             error.__traceback__ = None
         finally:
             seconds = time.perf_counter() - began
-            self.metrics.count(exchange, seconds=seconds)
+            self.surroundings.metrics.count(exchange, seconds=seconds)
             if self.keeps_access_log:
                 log_request(exchange, raw_path=_raw_path(scope), milliseconds=seconds * 1000)
             reset_contextvars(**bound)
@@ -113,7 +112,7 @@ class Gateway:
             return
         route = self.paths.look(path)
         if path.startswith(_API) and not route.is_signed(exchange.method):
-            exchange.caller = await authenticate(self.ports, head)
+            exchange.caller = await authenticate(self.surroundings.ports, head)
             exchange.allowance = await self.allowances.charge_key(exchange.caller.api_key_id)
             if not exchange.allowance.allowed:
                 raise exchange.allowance.refusal()
@@ -123,6 +122,7 @@ class Gateway:
             if operation.is_signed:
                 _refuse_parameters(scope)
             exchange.allowance = await self._allowance(exchange, self._address(scope, head))
+            put_surroundings(scope, self.surroundings)
         else:
             call = self._admitted(exchange.caller, operation, scope)
             key = read_idempotency_key(head) if exchange.method == "POST" else None
@@ -147,7 +147,7 @@ class Gateway:
         query = take_query(operation.query, scope["query_string"])
         if query.faults and operation.query is Nothing:
             raise ValidationFailed(query.faults)
-        return Call(self.ports, caller, query)
+        return Call(self.surroundings.ports, caller, query)
 
     async def _tell_methods(
         self, exchange: Exchange, path: bytes, scope: HTTPScope, head: RequestHead

@@ -10,12 +10,13 @@ from typing import Final
 
 import structlog
 from litestar import get
-from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
+from litestar.types import Scope
 
 from awareness_core.outbox import OVERDUE_AFTER, overdue
 from awareness_core.ports import Ports
 from awareness_http.answers import Answer, json_answer
+from awareness_http.calls import surroundings_of
 from awareness_http.errors import RETRY_WHEN_UNAVAILABLE
 from awareness_http.wire.health import CheckState, Liveness, NotReady, Readiness, ReadinessChecks
 
@@ -28,51 +29,50 @@ _TAGS: Final = ["Health"]
 _log = structlog.get_logger("awareness_http")
 
 
-def health_routes(ports: Ports) -> list[HTTPRouteHandler]:
-    """The two checks."""
+@get(
+    "/health/live",
+    summary="Does the process answer",
+    responses={200: ResponseSpec(Liveness, description="It does.", generate_examples=False)},
+    tags=_TAGS,
+    security=[{}],
+    operation_id="live",
+    sync_to_thread=False,
+)
+def live() -> Answer:
+    """Nothing else is looked at."""
+    return json_answer(Liveness(status=CheckState.OK))
 
-    @get(
-        "/health/live",
-        summary="Does the process answer",
-        responses={200: ResponseSpec(Liveness, description="It does.", generate_examples=False)},
-        tags=_TAGS,
-        security=[{}],
-        operation_id="live",
-        sync_to_thread=False,
+
+@get(
+    "/health/ready",
+    summary="Should requests be sent here",
+    responses={
+        200: ResponseSpec(Readiness, description="They should.", generate_examples=False),
+        503: ResponseSpec(NotReady, description="Not now.", generate_examples=False),
+    },
+    tags=_TAGS,
+    security=[{}],
+    operation_id="ready",
+)
+async def ready(scope: Scope) -> Answer:
+    """Not without the database. `degraded` where the quota is not counted together or mail is late."""
+    ports = surroundings_of(scope).ports
+    checks = ReadinessChecks(
+        database=await _database(ports),
+        counter_store=await _counter_store(ports),
+        mail_backlog=await _mail_backlog(ports),
     )
-    def live() -> Answer:
-        return json_answer(Liveness(status=CheckState.OK))
-
-    @get(
-        "/health/ready",
-        summary="Should requests be sent here",
-        responses={
-            200: ResponseSpec(Readiness, description="They should.", generate_examples=False),
-            503: ResponseSpec(NotReady, description="Not now.", generate_examples=False),
-        },
-        tags=_TAGS,
-        security=[{}],
-        operation_id="ready",
+    if checks.database is CheckState.OK:
+        beside = {checks.counter_store, checks.mail_backlog}
+        worst = CheckState.DEGRADED if CheckState.DEGRADED in beside else CheckState.OK
+        return json_answer(Readiness(status=worst, checks=checks))
+    body = NotReady(
+        message="The service is not ready: see checks.",
+        code="SERVICE_UNAVAILABLE",
+        status=CheckState.DOWN,
+        checks=checks,
     )
-    async def ready() -> Answer:
-        checks = ReadinessChecks(
-            database=await _database(ports),
-            counter_store=await _counter_store(ports),
-            mail_backlog=await _mail_backlog(ports),
-        )
-        if checks.database is CheckState.OK:
-            beside = {checks.counter_store, checks.mail_backlog}
-            worst = CheckState.DEGRADED if CheckState.DEGRADED in beside else CheckState.OK
-            return json_answer(Readiness(status=worst, checks=checks))
-        body = NotReady(
-            message="The service is not ready: see checks.",
-            code="SERVICE_UNAVAILABLE",
-            status=CheckState.DOWN,
-            checks=checks,
-        )
-        return json_answer(body, status=503, headers=(_RETRY,))
-
-    return [live, ready]
+    return json_answer(body, status=503, headers=(_RETRY,))
 
 
 async def _database(ports: Ports) -> CheckState:

@@ -9,48 +9,42 @@ from __future__ import annotations
 from typing import Any, Final
 
 from litestar import Request, post
-from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
-from awareness_core.ports import Ports
 from awareness_core.sources import SourceId, SourceKind
 from awareness_core.use_cases.receive_notice import receive_notice
 from awareness_http.answers import Answer, json_answer
 from awareness_http.bodies import EMPTY
+from awareness_http.calls import surroundings_of
 from awareness_http.declarations import declare
 from awareness_http.wire.notices import STORED, spell_notice
 
 SIGNATURE: Final = "X-Gophish-Signature"
 
 
-def notice_routes(ports: Ports) -> list[HTTPRouteHandler]:
-    """The webhook of each kind of tool."""
-
-    @post(
-        "/api/v1/sources/{source_id:str}/gophish",
-        **declare(
-            STORED,
-            summary="Take in a notice of GoPhish",
-            meaning="The notice is genuine; what it tells is stored, or will be.",
-            refusals=(404,),
-            signed_by=SIGNATURE,
-        ),
-        tags=["Results"],
-        operation_id="receiveGophishNotice",
-        security=[{}],
+@post(
+    "/api/v1/sources/{source_id:str}/gophish",
+    **declare(
+        STORED,
+        summary="Take in a notice of GoPhish",
+        meaning="The notice is genuine; what it tells is stored, or will be.",
+        refusals=(404,),
+        signed_by=SIGNATURE,
+    ),
+    tags=["Results"],
+    operation_id="receiveGophishNotice",
+    security=[{}],
+)
+async def receive_from_gophish(request: Request[Any, Any, Any], source_id: FromPath[str]) -> Answer:
+    """What happened to one recipient, as GoPhish's webhook tells it; everything else in it is passed over."""
+    signatures = request.headers.getall(SIGNATURE, [])
+    body = await request.body()
+    outcome = await receive_notice(
+        surroundings_of(request.scope).ports,
+        SourceKind.GOPHISH,
+        SourceId(source_id),
+        # What was signed. Nobody signs a single blank.
+        body=b"" if body == EMPTY else body,
+        signature=signatures[0] if len(signatures) == 1 else None,
     )
-    async def receive_from_gophish(request: Request[Any, Any, Any], source_id: FromPath[str]) -> Answer:
-        """What happened to one recipient, as GoPhish's webhook tells it; everything else in it is passed over."""
-        signatures = request.headers.getall(SIGNATURE, [])
-        body = await request.body()
-        outcome = await receive_notice(
-            ports,
-            SourceKind.GOPHISH,
-            SourceId(source_id),
-            # What was signed. Nobody signs a single blank.
-            body=b"" if body == EMPTY else body,
-            signature=signatures[0] if len(signatures) == 1 else None,
-        )
-        return json_answer(spell_notice(outcome))
-
-    return [receive_from_gophish]
+    return json_answer(spell_notice(outcome))

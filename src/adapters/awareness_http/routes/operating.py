@@ -8,7 +8,6 @@ from typing import Final
 
 import structlog
 from litestar import get
-from litestar.handlers import HTTPRouteHandler
 from litestar.types import Scope
 
 from awareness_core.errors import ApiKeyInvalid
@@ -16,8 +15,11 @@ from awareness_core.outbox import overdue
 from awareness_core.ports import Ports
 from awareness_http.answers import Answer
 from awareness_http.auth import bearer_token
-from awareness_http.metrics import CONTENT_TYPE, BacklogFigures, Metrics
+from awareness_http.calls import surroundings_of
+from awareness_http.metrics import CONTENT_TYPE, BacklogFigures
 from awareness_http.request_head import read_head
+
+METRICS: Final = "/metrics"
 
 PATIENCE: Final = 5.0
 """Seconds that the database may take; the figures are told without its own then."""
@@ -25,19 +27,15 @@ PATIENCE: Final = 5.0
 _log = structlog.get_logger("awareness_http")
 
 
-def metrics_route(metrics: Metrics, ports: Ports, *, token: str | None) -> HTTPRouteHandler:
-    """`GET /metrics`. With a `token`, only for who sends it as a bearer."""
-    expected = None if token is None else token.encode("utf-8")
-
-    @get("/metrics", include_in_schema=False)
-    async def figures(scope: Scope) -> Answer:
-        if expected is not None:
-            sent = bearer_token(read_head(scope["headers"])) or ""
-            if not hmac.compare_digest(sent.encode("ascii"), expected):
-                raise ApiKeyInvalid
-        return Answer(metrics.render(await _backlog(ports)), content_type=CONTENT_TYPE)
-
-    return figures
+@get(METRICS, include_in_schema=False)
+async def figures(scope: Scope) -> Answer:
+    """All of them; where there is a token, only for who sends it as a bearer."""
+    surroundings = surroundings_of(scope)
+    if surroundings.metrics_token is not None:
+        sent = bearer_token(read_head(scope["headers"])) or ""
+        if not hmac.compare_digest(sent.encode("ascii"), surroundings.metrics_token.encode("utf-8")):
+            raise ApiKeyInvalid
+    return Answer(surroundings.metrics.render(await _backlog(surroundings.ports)), content_type=CONTENT_TYPE)
 
 
 async def _backlog(ports: Ports) -> BacklogFigures | None:
