@@ -55,6 +55,8 @@ SPELLINGS: list[Callable[[str], str]] = [
 @given(addresses, st.lists(st.sampled_from(SPELLINGS) | st.text(max_size=12), max_size=6))
 @example(ADDRESS, [str])
 @example("strasse.groß@exemple.fr", [str.upper])
+@example("ß@exemple.fr", ["SS"])
+@example("ß@exemple.fr", ["ss"])
 def test_recipient_does_not_occur_in_any_case_or_encoding(
     address: str, said: list[Callable[[str], str] | str]
 ) -> None:

@@ -52,7 +52,9 @@ def _folded(text: str) -> str:
 @lru_cache(maxsize=256)
 def _spellings(local: str) -> re.Pattern[str]:
     """The local part as a word of its own, each character as it is or encoded."""
-    forms = {unicodedata.normalize(form, local) for form in ("NFC", "NFD")}
+    # Letters such as ß become two in another case, which no comparison of single ones finds.
+    cases = (local, local.upper(), local.casefold())
+    forms = {unicodedata.normalize(form, case) for form in ("NFC", "NFD") for case in cases}
     spelt = "|".join("".join(map(_one_spelling, form)) for form in sorted(forms))
     return re.compile(rf"(?<!\w)(?:{spelt})(?!\w)", re.IGNORECASE)
 
