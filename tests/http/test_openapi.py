@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from jsonschema import FormatChecker
 
 from awareness_core.api_keys import Scope
 from awareness_http.errors import STATUSES
@@ -62,6 +64,13 @@ async def test_every_reference_leads_somewhere() -> None:
             place = place[step]
 
         assert place
+
+
+async def test_every_format_that_is_named_is_one_that_answers_are_held_to() -> None:
+    named = set(re.findall(r'"format": "([^"]+)"', json.dumps(document())))
+
+    assert {"date-time", "email"} == named
+    assert named <= FormatChecker().checkers.keys()
 
 
 async def test_both_ways_to_send_a_key_are_described() -> None:
