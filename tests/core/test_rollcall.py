@@ -26,11 +26,15 @@ INVALID = st.builds(
 Claims = list[tuple[EmployeeRecord, Employee | None]]
 
 
+PAYLOADS = st.lists(records(), max_size=5)
+DIRECTORIES = directories(max_size=4)
+
+
 @st.composite
 def claims(draw: st.DrawFn) -> Claims:
     """Records, each with whom it means."""
-    people: list[Employee | None] = [None, *draw(directories(max_size=4))]
-    return [(record, draw(st.sampled_from(people))) for record in draw(st.lists(records(), max_size=5))]
+    people: list[Employee | None] = [None, *draw(DIRECTORIES)]
+    return [(record, draw(st.sampled_from(people))) for record in draw(PAYLOADS)]
 
 
 @given(claims())

@@ -38,16 +38,22 @@ PAYLOADS: st.SearchStrategy[Payload] = st.lists(
 )
 
 
-@st.composite
-def directories(draw_: st.DrawFn) -> Candidates:
+def directories() -> st.SearchStrategy[Candidates]:
     """The state of one company, whole-directory syncs included."""
-    sectors = draw_(draw.sectors())
-    people = [
-        in_one_of(sectors, draw.archived_before_now(person)) for person in draw_(draw.directories(max_size=5))
-    ]
+    return st.builds(
+        _directory,
+        sectors=draw.sectors(),
+        people=draw.directories(max_size=5),
+        elsewhere=st.frozensets(EMAILS.map(lambda email: email.key)),
+        is_whole=st.booleans(),
+    )
+
+
+def _directory(
+    *, sectors: list[Sector], people: list[Employee], elsewhere: frozenset[EmailKey], is_whole: bool
+) -> Candidates:
+    people = [in_one_of(sectors, draw.archived_before_now(person)) for person in people]
     held = {person.email.key for person in people if person.is_active}
-    elsewhere = draw_(st.frozensets(EMAILS.map(lambda email: email.key)))
-    is_whole = draw_(st.booleans())
     return Candidates(
         employees=people,
         held_elsewhere=elsewhere - held,
