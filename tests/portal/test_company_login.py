@@ -84,7 +84,7 @@ async def leave(browser: Browser, email: str = GRACE) -> str:
 
 async def come_back(browser: Browser, address: str, **changes: str | None) -> Page:
     """Go there, and where one is sent from there; `changes` are to what the provider sends along."""
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(verify=False, trust_env=False) as client:
         sent = await client.get(address)
     assert 302 == sent.status_code, sent.text
     found = urlsplit(sent.headers["location"])
@@ -464,7 +464,7 @@ async def test_it_leads_in_once(joined: Joined) -> None:
     joined.provider.person = {"email": GRACE}
     address = await leave(browser)
     ticket = browser.cookies[ERRAND]
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(verify=False, trust_env=False) as client:
         location = (await client.get(address)).headers["location"]
     query = urlsplit(location).query.encode()
     first = await browser.get("/login/oidc", query=query)
@@ -705,6 +705,7 @@ async def test_an_answer_that_is_none_is_told_to_the_person_as_an_outage(
     assert SECRET not in repr(lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [silence, dripping(b" ", pause=0.01)])
 async def test_one_that_is_slow_is_waited_for_no_longer_than_its_time_and_then_left_alone(
     tmp_path: Path, how: Reply
