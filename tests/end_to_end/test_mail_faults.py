@@ -122,6 +122,36 @@ def test_what_a_crash_left_outlives_a_mail_server_that_refuses_hangs_and_is_away
     assert 0 == pending(place)
 
 
+def test_a_worker_tells_what_became_of_its_mails_on_a_port_of_its_own(
+    place: MortalPlace, smtp: SmtpServer
+) -> None:
+    hired(place, 5)
+    smtp.script.data = {"person.1@example.com": "451 greylisted", "person.2@example.com": "550 no such user"}
+    place.ask(LEFT_BEHIND)
+    token = "hunter2-of-the-metrics"
+    told = {"AWARENESS_WORKER_METRICS_PORT": str(free_port()), "AWARENESS_METRICS_TOKEN": token}
+    worker = place.installation.start("worker", env=told)
+    working = worker.wait_for_event("working")
+    worker.wait_for_event("pending_invitations_delivered")
+    second = place.installation.run("worker", env=told)
+    with httpx.Client(base_url=working["metrics"].removesuffix("/metrics"), verify=False) as client:
+        headers = {"Authorization": f"Bearer {token}"}
+        figures = client.get("/metrics", headers=headers).text.splitlines()
+        others = [client.get("/metrics"), client.get("/health/live"), client.get("/api/v1/ping")]
+    worker.process.terminate()
+
+    assert 0 == worker.end().code
+    assert {
+        'awareness_mails_total{outcome="accepted"} 3.0',
+        'awareness_mails_total{outcome="refused"} 1.0',
+        'awareness_mails_total{outcome="failed"} 1.0',
+        "awareness_pending_invitations 1.0",
+    } <= {*figures}
+    assert any(line.startswith("process_resident_memory_bytes") for line in figures)
+    assert [401, 404, 404] == [answer.status_code for answer in others]
+    assert (1, True) == (second.code, "is in use" in second.err)
+
+
 def test_others_are_answered_while_a_mail_server_hangs(place: MortalPlace, smtp: SmtpServer) -> None:
     key = hired(place, 3)
     smtp.hold_answers()

@@ -11,12 +11,14 @@ import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import partial
 
 import structlog
 import uvloop
 
 from awareness_core.ports import Ports
 from awareness_server.delivering import delivering
+from awareness_server.http_server import Address, claimed_port, serve_app
 from awareness_server.logs import configure_logs
 from awareness_server.polling import polling
 from awareness_server.purging import purging
@@ -56,7 +58,7 @@ async def chores_beside_serving(ports: Ports, settings: Settings) -> AsyncIterat
 def work_until_stopped(settings: Settings, *, say: Callable[[str], None]) -> None:
     """Do the chores until SIGTERM or SIGINT; `say` shows a line to the user.
 
-    Raises `CommandFailed` for a database that is away or not migrated.
+    Raises `CommandFailed` for a database that is away or not migrated, or a port for its figures that is in use.
     """
     configure_logs(log_format=settings.log_format, log_level=settings.log_level, secrets=secrets_of(settings))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -66,16 +68,37 @@ def work_until_stopped(settings: Settings, *, say: Callable[[str], None]) -> Non
 
 async def _work(settings: Settings, say: Callable[[str], None]) -> None:
     stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopped.set)
-    async with opened_ports(settings) as ports, chores(ports, settings):
-        if settings.log_format == "json":
-            _log.info("working", database=shown_url(settings.database_url), mail=mail_in_use(settings))
-        else:
-            say("Polling sources, and mailing what a crash left of invitations. Ctrl-C stops it.")
-            say(f"  database  {shown_url(settings.database_url)}")
-            say(f"  mail      {mail_in_use(settings)}")
-            if settings.retention_archived_days:
-                say(f"  erased    whoever was archived {settings.retention_archived_days} days ago")
-        await stopped.wait()
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    async with opened_ports(settings) as ports:
+        if not settings.worker_metrics_port:
+            async with chores(ports, settings):
+                _announce(settings, say)
+                await stopped.wait()
+            return
+        from prometheus_client import CollectorRegistry
+
+        from awareness_server.counted_mailer import with_counted_mail
+        from awareness_server.worker_metrics import worker_metrics
+
+        registry = CollectorRegistry()
+        counted = with_counted_mail(ports, registry)
+        figures = worker_metrics(counted, settings, registry)
+        with claimed_port(settings.host, settings.worker_metrics_port) as address:
+            async with chores(counted, settings):
+                if not stopped.is_set():
+                    await serve_app(figures, address, on_ready=partial(_announce, settings, say, address))
+
+
+def _announce(settings: Settings, say: Callable[[str], None], metrics: Address | None = None) -> None:
+    in_use = {"database": shown_url(settings.database_url), "mail": mail_in_use(settings)}
+    if metrics is not None:
+        in_use["metrics"] = f"{metrics.url}/metrics"
+    if settings.log_format == "json":
+        _log.info("working", **in_use)
+        return
+    say("Polling sources, and mailing what a crash left of invitations. Ctrl-C stops it.")
+    for name, value in in_use.items():
+        say(f"  {name:<9} {value}")
+    if settings.retention_archived_days:
+        say(f"  erased    whoever was archived {settings.retention_archived_days} days ago")

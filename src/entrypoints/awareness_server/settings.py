@@ -98,6 +98,9 @@ class Settings:
     )
     metrics: bool = _setting(True, checks.switch, "whether GET /metrics answers")
     metrics_token: str | None = _secret(None, checks.token, "the bearer token that GET /metrics asks for")
+    worker_metrics_port: int = _setting(
+        0, checks.whole_number(0, 65535), "the port on which worker answers GET /metrics; 0: it does not"
+    )
     log_format: str = _setting("console", checks.one_of("console", "json"), "how log lines look")
     log_level: str = _setting(
         "info", checks.one_of("debug", "info", "warning", "error"), "the least important line that is logged"
