@@ -66,6 +66,7 @@ from awareness_core.use_cases.choose_password import (
     is_own_password,
 )
 from awareness_core.use_cases.companies import change_company, create_company
+from awareness_core.use_cases.correct_campaign import CorrectedCampaign, correct_campaign_state
 from awareness_core.use_cases.deactivate import deactivate
 from awareness_core.use_cases.deliver_pending import PendingDelivered, deliver_pending
 from awareness_core.use_cases.erase import erase
@@ -127,6 +128,7 @@ __all__ = [
     "Company",
     "CompanyId",
     "Conflict",
+    "CorrectedCampaign",
     "Departure",
     "Difficulty",
     "EmailAddress",
@@ -229,6 +231,7 @@ __all__ = [
     "check_event",
     "check_record",
     "choose_password",
+    "correct_campaign_state",
     "count_archived",
     "create_company",
     "deactivate",

@@ -9,9 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from awareness_core.campaigns import Campaign, CampaignId, CampaignState
-from awareness_core.errors import AwarenessError, Fault, ValidationFailed
+from awareness_core.campaigns import (
+    Campaign,
+    CampaignId,
+    CampaignState,
+    CampaignTelling,
+    can_reach,
+    retold,
+)
+from awareness_core.errors import AwarenessError, Fault, NotFound, ValidationFailed
 from awareness_core.pages import Page, PageRequest
+from awareness_core.use_cases.correct_campaign import correct_campaign_state
 from awareness_core.use_cases.list_campaigns import list_campaigns
 from tests.core.strategies import NOW, moments
 from tests.core.worlds import OURS, THEIRS, refusal_or_answer, run, settled_world
@@ -118,3 +126,28 @@ def test_another_companys_campaigns_are_not_listed() -> None:
         return (await list_campaigns(await settled_world(campaigns=[CAMPAIGN]), THEIRS)).total
 
     assert 0 == run(story())
+
+
+@given(st.sampled_from(CampaignState), st.sampled_from(CampaignState), st.sampled_from(CampaignState))
+def test_a_corrected_state_stands_whatever_it_was_and_imports_go_on_from_there(
+    before: CampaignState, right: CampaignState, told: CampaignState
+) -> None:
+    async def story() -> None:
+        world = await settled_world()
+        known = attrs.evolve(CAMPAIGN, state=before, external_id="x", ends_at=NOW)
+        async with world.store.transaction(OURS) as transaction:
+            await transaction.save_campaigns([known])
+        corrected = await correct_campaign_state(world, OURS, known.id, right)
+        again = await correct_campaign_state(world, OURS, known.id, right)
+        assert attrs.evolve(known, state=right) == corrected.campaign == again.campaign
+        assert (before, right) == (corrected.before, again.before)
+
+        telling = CampaignTelling(external_id="x", name="n", state=told)
+        assert (told if can_reach(right, told) else right) is retold(corrected.campaign, telling).state
+        async with world.store.reading(OURS) as reading:
+            assert corrected.campaign == await reading.campaign(known.id)
+        assert NotFound is type(
+            await refusal_or_answer(correct_campaign_state(world, THEIRS, known.id, right))
+        )
+
+    run(story())

@@ -81,6 +81,22 @@ def test_a_campaign_is_shown_as_a_picture(here: Installation) -> None:
     assert sum(span["clicked"] for span in as_json["timeline"]) == as_json["counts"]["clicked"]
 
 
+def test_a_status_that_was_told_wrongly_is_put_right(here: Installation) -> None:
+    said = ["--company", "Acme", "--external-id", "x", "--name", "Q2", "--status"]
+    told = ["campaigns", "import", ENGLISH_EVENTS, *said]
+    campaign = here.run(*told, "completed", "--json").json["campaign"]
+    corrected = here.run("campaigns", "set-status", campaign["id"], "running", "--company", "Acme")
+    again = here.must("campaigns", "set-status", campaign["id"], "running", "--company", "Acme")
+    late = here.run(*told, "draft", "--json").json["campaign"]
+    wrong = here.run("campaigns", "set-status", "nothing", "running", "--company", "Acme")
+
+    assert ("completed", 0) == (campaign["status"], corrected.code)
+    assert "was completed and is running now." in corrected.err
+    assert ("running", {**campaign, "status": "running"}) == (again["before"], again["campaign"])
+    assert "running" == late["status"]
+    assert (1, True) == (wrong.code, "has no campaign 'nothing'" in wrong.err)
+
+
 @pytest.mark.parametrize("columns", [40, 60, 80])
 def test_a_picture_fits_the_terminal(here: Installation, columns: int) -> None:
     imported = here.must("campaigns", "import", JSON, "--company", "Acme")

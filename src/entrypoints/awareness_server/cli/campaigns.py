@@ -172,6 +172,28 @@ async def show(campaign_id: str, /, *, company: str, as_json: AsJson = False) ->
 
 
 @app.command
+async def set_status(campaign_id: str, status: Status, /, *, company: str, as_json: AsJson = False) -> None:
+    """Put a campaign into the status that it is really in, when its tool told a wrong one.
+
+    What is imported afterwards counts as ever: the tool has to be put right as well.
+
+    Parameters
+    ----------
+    campaign_id
+        The campaign's id.
+    status
+        How it stands.
+    company
+        The company's id or name.
+    as_json
+        Print JSON instead of text.
+    """
+    from awareness_server.cli.campaign_correction import correct
+
+    await correct(campaign_id, CampaignState(status), company=company, as_json=as_json)
+
+
+@app.command
 async def rules(
     *,
     company: str,
