@@ -28,7 +28,6 @@ MAX_LENGTH = 256
 _LEAST_PERSONAL = 4
 """Shorter names, such as Li or Ann, are inside too many words."""
 _LEAST_DISTINCT = 5
-_LONGEST_UNIT = 4
 _DISGUISES = str.maketrans(
     {"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "@": "a", "$": "s", "!": "i"}
 )
@@ -107,8 +106,6 @@ def _is_guessed_early(normal: str, is_common: Callable[[str], bool]) -> bool:
     """Whether it is a common password, with or without what people put around and into one, or a pattern."""
     folded = normal.casefold()
     if len(set(folded)) < _LEAST_DISTINCT or _is_run(folded):
-        return True
-    if len(_unit(folded)) <= _LONGEST_UNIT:
         return True
     peeled = _between_letters(folded)
     # A disguise may stand in the place of the first letter, too: $unshine2024.

@@ -128,6 +128,11 @@ def test_patterns_repetitions_and_disguises_are_guessed_first(typed: str) -> Non
     assert [Weakness.COMMON] == found(typed)
 
 
+@given(st.text("bgjkqu09!é", min_size=1, max_size=4), st.integers(MIN_LENGTH, MAX_LENGTH))
+def test_up_to_four_signs_again_and_again_are_guessed_first(unit: str, length: int) -> None:
+    assert [Weakness.COMMON] == found((unit * length)[:length])
+
+
 @pytest.mark.parametrize(
     "typed",
     [
