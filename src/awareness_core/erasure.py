@@ -62,12 +62,10 @@ async def erase_people(ports: Ports, transaction: Transaction, people: Sequence[
     if not people:
         return
     found = await _recipients_of(transaction, people)
-    until = ports.clock.now()
+    campaigns = await transaction.campaigns_by_id(found.keys())
+    # A tool's clock may be ahead of ours.
+    until = max([ports.clock.now(), *(campaign.created_at for campaign in campaigns)])
     for campaign_id, recipients in sorted(found.items()):
-        campaign = await transaction.campaign(campaign_id)
-        if campaign is not None:
-            # A tool's clock may be ahead of ours.
-            until = max(until, campaign.created_at)
         keys = {recipient.email.key for recipient in recipients}
         events = await transaction.events(campaign_id, recipients=keys)
         await transaction.save_results(campaign_id, anonymised(recipients, events, ports.entropy.take))

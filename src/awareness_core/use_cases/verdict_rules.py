@@ -77,9 +77,7 @@ async def reclassify_campaigns(
     for done, campaign_id in enumerate(ids):
         on_progress(JudgingProgress(done=done, total=len(ids)))
         async with ports.store.transaction(company_id) as transaction:
-            campaign = await transaction.campaign(campaign_id)
-            if campaign is None:
-                continue
+            (campaign,) = await transaction.campaigns_by_id([campaign_id])
             # Asked each time: whoever changes them meanwhile is obeyed from here on.
             changed = await judge_again(transaction, campaign, await transaction.verdict_rules())
         outcome = attrs.evolve(
