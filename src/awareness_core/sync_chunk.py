@@ -186,11 +186,12 @@ class Chunk:
         for are distinct, so the waiting forms chains and rings, and a ring is a swap that succeeds.
         """
         waits_for: dict[int, int] = {}
+        asking: dict[int, EmployeeRecord] = {}
         for position, entry in enumerate(self.entries):
             if isinstance(entry.record, EmployeeRecord) and entry.error is None:
                 awaited = self._awaited(entry, entry.record)
                 if awaited is not None:
-                    waits_for[position] = awaited
+                    waits_for[position], asking[position] = awaited, entry.record
         if not waits_for:
             return
         stuck = {
@@ -200,10 +201,10 @@ class Chunk:
         }
         for position in follow_chains(waits_for, stuck=stuck | {_NOBODY}, free=self._leaving(waits_for)):
             entry = self.entries[position]
-            if not self._is_last:
+            if self._is_last:
+                self._deny(entry, asking[position], _conflict(entry))
+            else:
                 entry.is_deferred = True
-            elif isinstance(entry.record, EmployeeRecord):
-                self._deny(entry, entry.record, _conflict(entry))
 
     def _awaited(self, entry: Entry, record: EmployeeRecord) -> int | None:
         """Whose entry must make way for this one; None when nobody must, or when that would not help."""

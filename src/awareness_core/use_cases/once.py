@@ -101,27 +101,28 @@ class Once:
 
         Raises what a commit raises, and then nothing is written.
         """
-        await self._begin()
+        mine = await self._begin()
         if self._is_undone:
             raise Conflict("Part of the request was undone, so nothing of it was written. Send it again.")
-        transaction = await self._opened()
+        transaction = await self._opened(mine)
         if self._may_keep_answer:
-            settled = attrs.evolve(self._mine(), stage=Stage.ANSWERED)
+            settled = attrs.evolve(mine, stage=Stage.ANSWERED)
             await transaction.save_receipt(settled, answer=answer)
         else:
-            settled = forgotten(self._mine())
+            settled = forgotten(mine)
             await transaction.save_receipt(settled)
         await self._commit(settled)
 
     async def give_up(self, error: Exception | None) -> None:
         """Roll back what is open, and let others begin if nothing was written. Nothing once it is settled."""
         await self.roll_back(error or _Unsettled())
-        if self._kept is None or self._kept.stage is not Stage.CLAIMED:
+        mine = self._kept
+        if mine is None or mine.stage is not Stage.CLAIMED:
             return
         # When the store is away, the lease ends by itself.
         with contextlib.suppress(StoreUnavailable):
             async with self._world.store.transaction(self._company_id) as transaction:
-                if await self._is_ours(transaction):
+                if await self._is_ours(mine, transaction):
                     await transaction.forget_receipt(self._receipt_id)
 
     def close(self) -> None:
@@ -156,12 +157,12 @@ class Once:
         self._refuse_another(company_id)
         if self._is_in_block:
             refuse_inside_transaction("a store transaction was opened")
-        await self._begin()
+        mine = await self._begin()
         if self._is_undone:
             raise Conflict(
                 "Other requests kept changing the same people. Nothing was written; send it again."
             )
-        transaction = await self._opened()
+        transaction = await self._opened(mine)
         self._is_in_block = True
         try:
             yield transaction
@@ -176,19 +177,19 @@ class Once:
         """Mail, after all that was written is committed, with a note that this request must not be begun again."""
         if self._is_in_block:
             refuse_inside_transaction()
-        await self._begin()
-        transaction = await self._opened()
+        mine = await self._begin()
+        transaction = await self._opened(mine)
         under_way = attrs.evolve(
-            self._mine(), stage=Stage.UNDER_WAY, lease_until=self._world.clock.now() + MAILING_LEASE
+            mine, stage=Stage.UNDER_WAY, lease_until=self._world.clock.now() + MAILING_LEASE
         )
         await transaction.save_receipt(under_way if self._may_keep_answer else forgotten(under_way))
         await self._commit(under_way)
         return await self._world.mailer.send_invitations(letters)
 
-    async def _begin(self) -> None:
-        """Claim the receipt, in a commit of its own so that others see it; nothing when that was done."""
+    async def _begin(self) -> Receipt:
+        """The receipt as it is kept; claimed, if it is not yet, in a commit of its own so that others see it."""
         if self._kept is not None:
-            return
+            return self._kept
         fingerprint = await self._fingerprint()
         async with self._world.store.reading(self._company_id) as reading:
             # Whoever has to be told something waits for no writer.
@@ -201,17 +202,18 @@ class Once:
             await transaction.purge_receipts(at=now, at_most=PURGED_AT_ONCE)
             await transaction.save_receipt(claimed)
         self._kept = claimed
+        return claimed
 
     def _judge(self, kept: Receipt | None, fingerprint: bytes) -> None:
         if is_answered(kept, fingerprint=fingerprint, now=self._world.clock.now()):
             raise AnsweredBefore
 
-    async def _opened(self) -> Transaction:
+    async def _opened(self, mine: Receipt) -> Transaction:
         """The open transaction, or a new one, in which the receipt is found to be this attempt's still."""
         if self._transaction is None:
             opening = self._world.store.transaction(self._company_id)
             transaction = await self._open.enter_async_context(opening)
-            if not await self._is_ours(transaction):
+            if not await self._is_ours(mine, transaction):
                 lost = Conflict(
                     "The request took so long to begin that another with its key has begun. Nothing was written."
                 )
@@ -220,9 +222,9 @@ class Once:
             self._transaction = transaction
         return self._transaction
 
-    async def _is_ours(self, transaction: Transaction) -> bool:
+    async def _is_ours(self, mine: Receipt, transaction: Transaction) -> bool:
         kept = await transaction.receipt(self._receipt_id)
-        if kept is None or kept.holder != self._mine().holder:
+        if kept is None or kept.holder != mine.holder:
             return False
         # What was read before somebody was erased may be part of the answer.
         self._may_keep_answer = kept.stage is not Stage.FORGOTTEN
@@ -232,11 +234,6 @@ class Once:
         self._transaction, self._holds_writes = None, False
         await self._open.aclose()
         self._kept = receipt
-
-    def _mine(self) -> Receipt:
-        if self._kept is None:
-            raise RuntimeError("a receipt was used before it was claimed")
-        return self._kept
 
     def _refuse_another(self, company_id: CompanyId) -> None:
         if company_id != self._company_id:

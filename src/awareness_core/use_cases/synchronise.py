@@ -151,7 +151,7 @@ class _Run:
         self._new_ids = map(EmployeeId, uuid7_series(at=ports.clock.now(), take=ports.entropy.take))
         self._rostered = 0
         self._position = 0
-        self._deferred: list[tuple[int, EmployeeRecord | InvalidRecord]] = []
+        self._deferred: list[tuple[int, Record]] = []
         self._actions: Counter[Action] = Counter()
 
     async def start(self) -> None:
@@ -167,10 +167,7 @@ class _Run:
         ]
         plan = await self._plan(records, is_last=False)
         start, self._position = self._position, self._position + len(records)
-        for offset in plan.deferred:
-            record = records[offset]
-            if not isinstance(record, UnchangedPerson):
-                self._deferred.append((start + offset, record))
+        self._deferred.extend((start + offset, records[offset]) for offset in plan.deferred)
         answers: list[Answer | None] = list(known)
         for offset, item in plan.items.items():
             if known[offset] is None:
