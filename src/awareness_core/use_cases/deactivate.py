@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from awareness_core.employees import Action, EmployeeChange, EmployeeId, archive
+from awareness_core.employees import Action, Employee, EmployeeChange, EmployeeId, archive
 from awareness_core.errors import NotFound
 from awareness_core.ports import Ports
 from awareness_core.sync_plan import SyncItem
@@ -19,11 +19,14 @@ async def deactivate(ports: Ports, company_id: CompanyId, employee_id: EmployeeI
         if not found:
             raise NotFound("No such employee.")
         (person,) = found
-        action = Action.DEACTIVATED if person.is_active else Action.SKIPPED
-        if person.is_active:
-            gone = archive(person, now=ports.clock.now())
-            await transaction.apply(changes=[EmployeeChange(before=person, after=gone)])
-            person = gone
+        if not person.is_active:
+            return _item(person, Action.SKIPPED)
+        gone = archive(person, now=ports.clock.now())
+        await transaction.apply(changes=[EmployeeChange(before=person, after=gone)])
+    return _item(gone, Action.DEACTIVATED)
+
+
+def _item(person: Employee, action: Action) -> SyncItem:
     return SyncItem(
         external_id=person.external_id, email=person.email.text, action=action, id=person.id, employee=person
     )
