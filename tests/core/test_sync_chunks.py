@@ -100,6 +100,18 @@ def contents(candidates: Candidates) -> set[tuple[object, ...]]:
     1,
 )
 @example(
+    # An unknown leaver looks like somebody whom a later chunk tells of by themselves.
+    [record(A, "9", Presence.LEAVING), record(B, "1")],
+    Candidates(employees=[person(1, A, "1")]),
+    1,
+)
+@example(
+    # ... or of whom no other does.
+    [record(A, "9", Presence.LEAVING), record(B, "2")],
+    Candidates(employees=[person(1, A, "1")]),
+    1,
+)
+@example(
     # An earlier chunk gave somebody the external id they lacked; they are meant again under another.
     [record(A, "2"), record(A, "1", Presence.LEAVING)],
     Candidates(employees=[person(1, A)]),
