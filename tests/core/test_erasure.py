@@ -343,6 +343,15 @@ def test_nobody_can_be_told_of_under_an_anonymous_address(entropy: bytes) -> Non
         parse_email(address.text)
 
 
+@given(st.binary(max_size=40).filter(lambda entropy: len(entropy) != 16))
+@example(b"")
+@example(b"0" * 15)
+@example(b"0" * 17)
+def test_an_anonymous_address_is_made_of_exactly_the_randomness_that_it_takes(entropy: bytes) -> None:
+    with pytest.raises(ValueError, match=f"takes 16 random bytes, not {len(entropy)}"):
+        anonymous_address(entropy)
+
+
 def test_the_same_address_has_another_mark_in_another_company_and_another_name_in_each_campaign() -> None:
     async def story() -> int:
         world = await world_of([ADA], [targeted(0)])

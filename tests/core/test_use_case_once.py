@@ -10,6 +10,7 @@ from datetime import timedelta
 import attrs
 import pytest
 
+from awareness_core.employees import Employee
 from awareness_core.errors import (
     AwarenessError,
     Conflict,
@@ -344,6 +345,18 @@ def test_an_attempt_is_about_one_company_and_its_transactions_do_not_nest() -> N
         return await people_of(world)  # type: ignore[return-value]
 
     assert [] == run(story())
+
+
+def test_an_attempt_that_is_over_begins_nothing_any_more() -> None:
+    async def story() -> tuple[list[Employee], str]:
+        world = await settled_world()
+        async with once(world, OURS, NAME, _asked) as attempt:
+            pass
+        with pytest.raises(RuntimeError, match="that is over was carried out"):
+            await _hire(attempt.ports)
+        return await people_of(world), await _kept_stage(world)
+
+    assert ([], "nothing") == run(story())
 
 
 def test_an_unknown_company_is_not_found() -> None:

@@ -20,6 +20,7 @@ from awareness_core.tenants import CompanyId
 from awareness_core.use_cases.choose_password import PasswordChosen, choose_password
 from awareness_core.use_cases.companies import change_company, create_company
 from awareness_core.use_cases.deactivate import deactivate
+from awareness_core.use_cases.erase import erase
 from awareness_core.use_cases.invite import invite
 from awareness_core.use_cases.log_in import Admission, log_in
 from awareness_core.use_cases.provision import provision
@@ -108,6 +109,9 @@ class _World:
 
     async def archive(self) -> None:
         await deactivate(self.ports, self.company, self.ada)
+
+    async def erase(self) -> None:
+        await erase(self.ports, self.company, self.ada)
 
     async def is_kept(self, digest: SessionDigest) -> bool:
         return await self.ports.visitors.find_session(digest) is not None
@@ -238,6 +242,27 @@ async def test_whoever_is_archived_while_they_choose_has_chosen_nothing(world: _
     async with world.ports.store.reading(world.company) as reading:
         (ada,) = await reading.employees_by_id([world.ada])
         assert access(ada, await reading.company()) is None
+        assert await reading.chosen_password(world.ada) is None
+
+
+@pytest.mark.parametrize("is_mailed", [False, True])
+async def test_whoever_is_erased_while_their_password_is_compared_does_not_get_in(
+    world: _World, *, is_mailed: bool
+) -> None:
+    if not is_mailed:
+        await world.inside()
+    world.hasher.meanwhile = world.erase
+
+    assert await world.log_in(world.mailed if is_mailed else GOOD) is None
+
+
+async def test_whoever_is_erased_before_or_while_they_choose_has_chosen_nothing(world: _World) -> None:
+    admission = await world.admitted(world.mailed)
+    world.hasher.meanwhile = world.erase
+
+    assert await world.choose(admission, GOOD) is None
+    assert await world.choose(admission, GOOD) is None
+    async with world.ports.store.reading(world.company) as reading:
         assert await reading.chosen_password(world.ada) is None
 
 

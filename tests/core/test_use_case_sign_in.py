@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from awareness_core.emails import parse_email
-from awareness_core.errors import ProviderUnavailable, RateLimitExceeded, ValidationFailed
+from awareness_core.errors import Fault, ProviderUnavailable, RateLimitExceeded, ValidationFailed
 from awareness_core.identity_ports import SignInRequest
 from awareness_core.identity_providers import Identity, IdentityProvider, SignInRefusal
 from awareness_core.records import RawEmployee, check_record
@@ -237,6 +237,25 @@ async def test_the_token_and_the_ticket_are_in_no_repr(world: _World) -> None:
     assert departure.ticket.token not in repr(departure)
     assert departure.ticket.state not in repr(departure)
     assert arrival.token not in repr(arrival)
+
+
+@pytest.mark.parametrize(
+    ("reason", "field"), [("secret", "client_secret_file"), ("strange", "issuer"), ("slow", "issuer")]
+)
+async def test_a_provider_that_does_not_pass_the_check_is_told_by_its_field_and_not_stored(
+    world: _World, reason: str, field: str
+) -> None:
+    class Unfit(MemorySingleSignOn):
+        async def check(self, provider: IdentityProvider) -> None:
+            raise ProviderUnavailable(f"{provider.issuer} is unfit", reason=reason)
+
+    unfit = attrs.evolve(world, ports=attrs.evolve(world.ports, single_sign_on=Unfit()))
+    with pytest.raises(ValidationFailed) as refusal:
+        await unfit.connect(world.acme)
+
+    expected = Fault(field=field, code=reason, message="https://login.acme.example is unfit")
+    assert [expected] == list(refusal.value.faults)
+    assert not await world.ports.identity_providers.is_any_provider()
 
 
 async def test_a_provider_that_cannot_be_is_not_stored(world: _World) -> None:
