@@ -7,7 +7,7 @@ import uuid
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from awareness_core.identifiers import UUID7_ENTROPY_BYTES, uuid7, uuid7_series
@@ -89,11 +89,14 @@ def test_any_other_amount_of_chance_is_refused(count: int) -> None:
 
 
 @given(st.binary(min_size=64, max_size=64), st.integers(min_value=2, max_value=12))
+# More than one draught of chance suffices for.
+@example(randomness=bytes(64), count=200)
 def test_those_of_one_moment_sort_by_the_order_in_which_they_were_made(randomness: bytes, count: int) -> None:
     left = iter(randomness)
     series = uuid7_series(at=NOW, take=lambda size: bytes(next(left, 0xFF) for _ in range(size)))
     made = list(itertools.islice(series, count))
 
+    assert count == len(made)
     assert sorted(set(made)) == made
     assert {uuid.UUID(text).version for text in made} == {7}
     assert {uuid.UUID(text).variant for text in made} == {uuid.RFC_4122}

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import attrs
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from awareness_core.emails import parse_email
 from awareness_core.employees import (
@@ -31,6 +31,7 @@ from awareness_core.use_cases.deactivate import deactivate
 from awareness_core.use_cases.read_employees import EmployeeView, get_employee, list_employees
 from awareness_core.use_cases.record_first_login import record_first_login
 from tests.core.strategies import (
+    COMPANY,
     NOW,
     PERSON,
     companies,
@@ -102,6 +103,10 @@ def test_only_a_person_of_ones_own_can_be_deactivated() -> None:
 
 
 @given(directories(), companies(), moments())
+@example([PERSON], COMPANY, NOW)
+@example([attrs.evolve(PERSON, first_login_at=NOW, has_password=True)], COMPANY, NOW)
+@example([PERSON], attrs.evolve(COMPANY, sso_domains=frozenset({"x.example"})), NOW)
+@example([archive(PERSON, now=NOW)], COMPANY, NOW)
 def test_a_first_login_is_noted_for_exactly_those_who_await_access(
     people: list[Employee], company: Company, now: datetime
 ) -> None:
