@@ -98,6 +98,24 @@ def test_a_person_known_by_fingerprint_claims_as_the_record_that_was_not_read_wo
         assert one.is_mentioned(external_id=external_id) == other.is_mentioned(external_id=external_id)
 
 
+@pytest.mark.parametrize("external_id", [None, "1"])
+def test_a_person_known_by_fingerprint_is_mentioned_as_the_record_that_was_not_read_would(
+    external_id: str | None,
+) -> None:
+    read, unread = Rollcall(), Rollcall()
+    read.mention(attrs.evolve(RECORD, external_id=external_id))
+    unread.mention_unchanged(
+        UnchangedPerson(id=PERSON.id, external_id=external_id, email=str(A), email_key=A.key)
+    )
+
+    for rollcall in (read, unread):
+        assert [external_id is not None, True, False] == [
+            rollcall.is_mentioned(external_id="1"),
+            rollcall.is_mentioned(external_id=None, email_key=A.key),
+            rollcall.is_mentioned(external_id=None, email_key=B.key),
+        ]
+
+
 @pytest.mark.parametrize("presence", Presence)
 @pytest.mark.parametrize(
     ("external_id", "known_as", "uses_address"),

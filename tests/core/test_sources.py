@@ -105,6 +105,7 @@ def test_with_intervals_of_zero_a_source_is_due_when_asked_for_and_at_no_other_t
 
 
 @given(made=moments, ended=st.none() | moments, told=st.none() | moments)
+@example(made=NOW, ended=NOW, told=NOW + timedelta(milliseconds=1))
 def test_a_campaign_that_was_made_after_its_end_is_another(
     made: datetime, ended: datetime | None, told: datetime | None
 ) -> None:

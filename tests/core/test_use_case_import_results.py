@@ -92,6 +92,21 @@ def test_any_order_repetition_and_splitting_gives_the_same_state(
     run(story())
 
 
+def test_a_second_click_of_somebody_is_one_more_event_and_changes_no_figure() -> None:
+    async def story() -> tuple[object, object, tuple[int, int]]:
+        world = await strict_world()
+        await import_results(world, OURS, Told(SPRING, [[happened("a", Step.CLICKED)]]))
+        campaign, people, events = await state_of(world)
+        await import_results(world, OURS, Told(SPRING, [[happened("a", Step.CLICKED, HOUR)]]))
+        campaign_after, people_after, events_after = await state_of(world)
+        counts = (campaign.funnel.clicked, len(events_after) - len(events))
+        return (campaign, people), (campaign_after, people_after), counts
+
+    before, after, counts = run(story())
+
+    assert (before, (1, 1)) == (after, counts)
+
+
 @given(
     told=st.lists(lines, max_size=25), ends=st.sampled_from([None, timedelta(0), timedelta(seconds=2), HOUR])
 )
