@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from datetime import timedelta
+from typing import cast
 
 import attrs
 import pytest
@@ -20,8 +21,9 @@ from awareness_core.errors import (
     StillRunning,
     StoreUnavailable,
 )
-from awareness_core.ports import Delivery, EmployeeQuery, InvitationLetter, Ports
-from awareness_core.receipts import LEASE, LIFETIME, MAILING_LEASE, PURGED_AT_ONCE, ReceiptId
+from awareness_core.ports import Delivery, EmployeeQuery, InvitationLetter, Ports, Transaction
+from awareness_core.receipts import LEASE, LIFETIME, MAILING_LEASE, PURGED_AT_ONCE, Receipt, ReceiptId
+from awareness_core.tenants import CompanyId
 from awareness_core.use_cases.erase import erase
 from awareness_core.use_cases.invite import invite
 from awareness_core.use_cases.once import AnsweredBefore, kept_answer, once
@@ -33,6 +35,7 @@ from tests.core.worlds import (
     NOBODYS,
     OURS,
     THEIRS,
+    WatchedStore,
     World,
     meanwhile,
     passwords_of,
@@ -318,6 +321,51 @@ def test_what_was_interrupted_while_mail_was_out_is_told_and_never_mailed_again(
     assert ([StillRunning, Conflict, Conflict], 1, [1]) == run(story())
 
 
+@pytest.mark.parametrize("lost", [1, 2, 5])
+@pytest.mark.parametrize("at", ["read", "write", "end"])
+def test_what_came_of_mail_and_the_answer_are_kept_although_the_store_was_away(at: str, lost: int) -> None:
+    """Transactions are lost half-way or at their end, as when the database is restarted meanwhile."""
+
+    async def story() -> tuple[list[list[bytes]], list[object], int, str]:
+        world = await settled_world()
+        store = _LosingStore(world.store, at)
+
+        async def lose_transactions(_: Sequence[InvitationLetter]) -> None:
+            store.to_lose = lost
+
+        mailer = _LookingMailer(lose_transactions)
+        ports = attrs.evolve(world, mailer=mailer, store=store)
+        answers = [await _carry_out(world, _hire_and_invite, ports=ports) for _ in range(2)]
+        (hired,) = await people_of(world)
+        async with world.store.reading(OURS) as reading:
+            pending = await reading.due_invitations(at=NOW + LIFETIME, limit=9)
+        told: list[object] = [hired.invitation.last_sent_at, list(pending)]
+        return answers, told, len(mailer.letters), await _kept_stage(world)
+
+    assert ([[b"new"], [b"again", b"an", b"swer"]], [NOW, []], 1, "answered") == run(story())
+
+
+def test_what_came_of_mail_is_kept_although_the_answer_cannot_be() -> None:
+    async def story() -> tuple[list[object], object, int]:
+        world = await settled_world()
+        mailer = MemoryMailer()
+        ports = attrs.evolve(world, mailer=mailer)
+
+        async def invite_and_lose_the_store(ports: Ports) -> None:
+            await _hire_and_invite(ports)
+            world.store.is_away = True
+
+        outcomes: list[object] = []
+        await _note(outcomes, _carry_out(world, invite_and_lose_the_store, ports=ports))
+        world.store.is_away = False
+        world.clock.advance(MAILING_LEASE)
+        await _note(outcomes, _carry_out(world, _hire_and_invite, ports=ports))
+        (hired,) = await people_of(world)
+        return outcomes, hired.invitation.last_sent_at, len(mailer.letters)
+
+    assert ([StoreUnavailable, Conflict], NOW, 1) == run(story())
+
+
 def test_a_request_that_writes_nothing_is_answered_as_before_too() -> None:
     async def story() -> list[list[bytes]]:
         world = await settled_world()
@@ -432,6 +480,57 @@ def test_an_answer_is_not_kept_when_somebody_was_erased_while_mail_was_out() -> 
         return answer, await _refusal(_carry_out(world)), kept, hired.invitation.last_sent_at
 
     assert ([b"new"], Conflict, [], NOW) == run(story())
+
+
+class _LosingStore(WatchedStore):
+    """Another store, of which so many transactions are lost when they read or keep a receipt, or when they end."""
+
+    def __init__(self, store: WatchedStore, at: str) -> None:
+        super().__init__()
+        self._store = store
+        self._at = at
+        self.reading = store.reading  # type: ignore[method-assign]
+        self.to_lose = 0
+
+    @contextlib.asynccontextmanager
+    async def transaction(self, company_id: CompanyId) -> AsyncIterator[Transaction]:
+        """As the other's, if it is not lost."""
+        async with self._store.transaction(company_id) as transaction:
+            yield cast("Transaction", _Losing(self, transaction, self._at))
+            if self._at == "end":
+                self.lose()
+
+    def lose(self) -> None:
+        """Raise as often as told."""
+        if self.to_lose:
+            self.to_lose -= 1
+            raise StoreUnavailable("The store went away.")
+
+
+@attrs.define
+class _Losing:
+    store: _LosingStore
+    transaction: Transaction
+    at: str
+    is_lost: bool = False
+
+    async def receipt(self, receipt_id: ReceiptId) -> Receipt | None:
+        self._lose("read")
+        return await self.transaction.receipt(receipt_id)
+
+    async def save_receipt(self, receipt: Receipt, *, answer: Iterable[bytes] = ()) -> None:
+        self._lose("write")
+        await self.transaction.save_receipt(receipt, answer=answer)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.transaction, name)
+
+    def _lose(self, at: str) -> None:
+        if self.is_lost:
+            raise StoreUnavailable("The transaction failed before.")
+        if at == self.at:
+            self.is_lost = self.store.to_lose > 0
+            self.store.lose()
 
 
 class _LookingMailer(MemoryMailer):

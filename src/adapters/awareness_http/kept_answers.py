@@ -64,8 +64,8 @@ class AnswerSpool:
         async for part in parts:
             self._file.write(part)
 
-    def parts(self) -> Iterator[bytes]:
-        """What is to be kept, in order."""
+    def __iter__(self) -> Iterator[bytes]:
+        """What is to be kept, part by part; each time from the beginning."""
         self._file.seek(0)
         while part := self._file.read(PART_BYTES):
             yield part
@@ -86,7 +86,7 @@ class AnswerSpool:
     def _pieces(self) -> Iterator[bytes]:
         """All of it, as it was; the head, which is short, is in the first piece."""
         decompressor = zlib.decompressobj()
-        for part in self.parts():
+        for part in self:
             rest = part
             while rest:
                 yield decompressor.decompress(rest, _SENT_AT_ONCE)

@@ -51,4 +51,4 @@ class Repeatable:
             put_call(scope, attrs.evolve(call, ports=run.ports))
             await app(scope, receive, answer.keep)
             if answer.is_success:
-                await run.settle(answer.parts())
+                await run.settle(answer)

@@ -1,9 +1,10 @@
 """Carry out a request once, however often it is sent: around any use case, which knows nothing of it.
 
 The use case gets `Once.ports` for its own. What it writes stays in one open transaction until its answer is there, so
-that both are committed together or neither is; only mail, which cannot be taken back, is preceded by a commit. What
-ends without an answer has written nothing and may be sent again, unless it was interrupted after such a commit: then
-that is told (Choice: decisions/021).
+that both are committed together or neither is; only mail, which cannot be taken back, is preceded by a commit. Once it
+is out, what came of it is committed as it is written, and the answer is kept by `persist`. What ends without an answer
+has written nothing and may be sent again, unless it was interrupted after such a commit: then that is told (Choice:
+decisions/021).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 import attrs
 
 from awareness_core.errors import Conflict, StoreUnavailable
+from awareness_core.persistence import persist
 from awareness_core.ports import (
     Delivery,
     InvitationLetter,
@@ -99,18 +101,29 @@ class Once:
     async def settle(self, answer: Iterable[bytes]) -> None:
         """Commit what was written together with `answer`; after this, and not before, the answer may be given.
 
-        Raises what a commit raises, and then nothing is written.
+        Once mail is out, it is tried for a while, and `answer` may be gone through several times. Raises what a commit
+        raises, and then nothing is written.
         """
         mine = await self._begin()
+        if mine.stage is Stage.UNDER_WAY:
+            await persist(self._world.clock, lambda: self._settle(mine, answer))
+        else:
+            await self._settle(mine, answer)
+
+    async def _settle(self, mine: Receipt, answer: Iterable[bytes]) -> None:
         if self._is_undone:
             raise Conflict("Part of the request was undone, so nothing of it was written. Send it again.")
         transaction = await self._opened(mine)
-        if self._may_keep_answer:
-            settled = attrs.evolve(mine, stage=Stage.ANSWERED)
-            await transaction.save_receipt(settled, answer=answer)
-        else:
-            settled = forgotten(mine)
-            await transaction.save_receipt(settled)
+        settled = forgotten(mine)
+        try:
+            if self._may_keep_answer:
+                settled = attrs.evolve(mine, stage=Stage.ANSWERED)
+                await transaction.save_receipt(settled, answer=answer)
+            else:
+                await transaction.save_receipt(settled)
+        except BaseException as error:
+            await self.roll_back(error)
+            raise
         await self._commit(settled)
 
     async def give_up(self, error: Exception | None) -> None:
@@ -153,7 +166,10 @@ class Once:
 
     @contextlib.asynccontextmanager
     async def transaction(self, company_id: CompanyId) -> AsyncIterator[Transaction]:
-        """Write more. What is open already goes on; a block that raises undoes all of that, too."""
+        """Write more. What is open already goes on; a block that raises undoes all of that, too.
+
+        Once mail is out, each block is committed by itself, as the request is never begun again.
+        """
         self._refuse_another(company_id)
         if self._is_in_block:
             refuse_inside_transaction("a store transaction was opened")
@@ -171,7 +187,10 @@ class Once:
             raise
         finally:
             self._is_in_block = False
-        self._holds_writes = True
+        if mine.stage is Stage.UNDER_WAY:
+            await self._commit(mine)
+        else:
+            self._holds_writes = True
 
     async def send_invitations(self, letters: Sequence[InvitationLetter]) -> Sequence[Delivery]:
         """Mail, after all that was written is committed, with a note that this request must not be begun again."""
@@ -213,7 +232,12 @@ class Once:
         if self._transaction is None:
             opening = self._world.store.transaction(self._company_id)
             transaction = await self._open.enter_async_context(opening)
-            if not await self._is_ours(mine, transaction):
+            try:
+                is_ours = await self._is_ours(mine, transaction)
+            except BaseException as error:
+                await self.roll_back(error)
+                raise
+            if not is_ours:
                 lost = Conflict(
                     "The request took so long to begin that another with its key has begun. Nothing was written."
                 )
