@@ -30,6 +30,21 @@ from tests.contracts.postgres_server import (
     psql,
 )
 
+# To truncate a table is to make its files anew, which takes longer than most tests; worth it where many rows were.
+_EMPTYING = f"""
+DO $$ DECLARE emptied text; BEGIN
+  FOREACH emptied IN ARRAY string_to_array(
+    '{" ".join([*(table.name for table in reversed(metadata.sorted_tables)), quota_windows.name])}', ' '
+  ) LOOP
+    IF pg_relation_size(emptied::regclass) > 262144 THEN
+      EXECUTE format('TRUNCATE %I CASCADE', emptied);
+    ELSE
+      EXECUTE format('DELETE FROM %I', emptied);
+    END IF;
+  END LOOP;
+END $$
+"""
+
 
 @attrs.frozen
 class PlacedDatabase:
@@ -63,8 +78,7 @@ class PlacedDatabase:
 
     def empty(self) -> None:
         """Forget all rows, but the version of the schema."""
-        tables = ", ".join([*metadata.tables, quota_windows.name])
-        self.within(f"TRUNCATE {tables}")
+        self.within(_EMPTYING)
 
     def within(self, *statements: str) -> list[str]:
         """Run statements in this database as somebody to whom walls say nothing."""
