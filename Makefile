@@ -7,6 +7,8 @@ KILLS ?= 500
 
 VENV := .venv
 BIN := $(VENV)/bin
+# All of it slow, and slow to collect: end to end, and what is generated from the description.
+NOT_FAST := --ignore tests/end_to_end --ignore tests/http/test_generated_requests.py -p no:schemathesis
 CHROMIUM_NAMES := chromium chromium-browser google-chrome
 PACKAGES := $(sort $(patsubst %/__init__.py,%,$(wildcard src/*/__init__.py src/*/*/__init__.py)))
 
@@ -39,7 +41,7 @@ test: install ## Run every test, with many examples for each property
 	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 test-fast: install ## Run the tests that need no server, in about a minute
-	HYPOTHESIS_PROFILE=fast $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not slow" --ignore tests/end_to_end
+	HYPOTHESIS_PROFILE=fast $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not slow" $(NOT_FAST)
 
 kill: install ## Kill API, worker and database $KILLS times while people are invited; minutes
 	$(BIN)/python -m tests.end_to_end.killing --store sqlite --kills $(KILLS)
