@@ -19,6 +19,7 @@ from awareness_core.identifiers import UUID7_ENTROPY_BYTES, uuid7
 from awareness_core.ports import Ports, Transaction
 from awareness_core.recipients import Recipient
 from awareness_core.results_check import RefusedLine
+from awareness_core.results_memory import ResultsMemory
 from awareness_core.results_plan import Batch, ErasedLine, ImportSummary, Line, progress_again
 from awareness_core.verdict_rules import VerdictRules
 
@@ -113,6 +114,7 @@ class _Run:
         self, transaction: Transaction, campaign: Campaign, rules: VerdictRules, secret: bytes | None
     ) -> None:
         self._transaction = transaction
+        self._memory = ResultsMemory(transaction, campaign.id)
         self._campaign = campaign
         self._rules = rules
         self._secret = secret
@@ -122,22 +124,21 @@ class _Run:
 
     async def take(self, lines: Sequence[Line]) -> None:
         """Decide and write one batch."""
-        store, campaign_id = self._transaction, self._campaign.id
+        store, memory, campaign_id = self._transaction, self._memory, self._campaign.id
         batch = Batch(await self._without_erased(lines))
-        batch.know(await store.recipients(campaign_id, batch.people_told))
+        batch.know(await memory.recipients(batch.people_told))
         batch.recall(await store.events(campaign_id, keys=batch.keys_told))
-        beside = await store.events(
-            campaign_id, recipients=batch.people_stirred, places=batch.places(self._rules)
-        )
-        batch.judge(beside, self._rules)
+        stirred = await memory.events_of(batch.people_stirred)
+        beside = await store.events(campaign_id, places=batch.places(self._rules))
+        batch.judge([*stirred, *beside], self._rules)
         awaited = batch.awaited
-        batch.know(await store.recipients(campaign_id, awaited))
+        batch.know(await memory.recipients(awaited))
         self._campaign, changes = batch.plan(
             self._campaign,
-            others=await store.events(campaign_id, recipients=awaited),
+            others=await memory.events_of(awaited),
             people=await self._people(batch.untied),
         )
-        await store.save_results(campaign_id, changes)
+        await memory.save(changes)
         self._count(batch)
 
     async def finish(self) -> ImportOutcome:
