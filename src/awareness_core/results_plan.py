@@ -141,7 +141,7 @@ class Batch:
         stirred = {event.recipient for event in self._fresh.values()}
         return frozenset([event.recipient for event in self._changed.values()]) - stirred
 
-    @property
+    @functools.cached_property
     def untied(self) -> Sequence[Recipient]:
         """Whose employee is to be sought: those nobody was found for yet, and those who gained an external id."""
         return [

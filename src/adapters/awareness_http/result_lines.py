@@ -38,8 +38,10 @@ from awareness_http.wire.result_imports import (
     read_recipient,
 )
 
-_AT_ONCE: Final = 250
-"""Some twenty milliseconds' work in all, after which other requests have their turn."""
+_READ_AT_ONCE: Final = 250
+"""A few milliseconds' work, after which other requests have their turn."""
+_IN_A_BATCH: Final = 500
+"""What is asked of the store is asked for so many lines together."""
 _KINDS: Final[Mapping[str, type]] = {RECIPIENT: Destinataire, EVENT: Evenement}
 _NAME_END: Final = re.compile(rb'"\s*:')
 _NO_FAULTS: Final[tuple[Fault, ...]] = ()
@@ -67,12 +69,9 @@ class JsonResults:
 
     async def batches(self) -> AsyncIterator[Sequence[Line]]:
         """See `ResultsPayload`."""
-        for name, kind in zip(LISTS, _KINDS, strict=True):
-            items = self._lists[name]
-            for start in range(0, len(items), _AT_ONCE):
-                part = items[start : start + _AT_ONCE]
-                yield [_read_item(kind, bytes(raw)) for raw in part]
-                await asyncio.sleep(0)
+        items = ((kind, raw) for name, kind in zip(LISTS, _KINDS, strict=True) for raw in self._lists[name])
+        async for batch in _in_batches(_read_item(kind, bytes(raw)) for kind, raw in items):
+            yield batch
 
     def errors(self, failures: Iterable[LineFailure]) -> Iterator[LineError]:
         """What was wrong, by the place in its list."""
@@ -100,17 +99,27 @@ class LineResults(LinePayload):
         """See `ResultsPayload`."""
         self._file.seek(0)
         self._file.readline()
-        remaining = self._count - 1
-        while remaining > 0:
-            size = min(_AT_ONCE, remaining)
-            yield [_read_line(self._file.readline()) for _ in range(size)]
-            remaining -= size
-            await asyncio.sleep(0)
+        async for batch in _in_batches(_read_line(self._file.readline()) for _ in range(self._count - 1)):
+            yield batch
 
     def errors(self, failures: Iterable[LineFailure]) -> Iterator[LineError]:
         """What was wrong, by the number of the line, from 0; the campaign's is the first."""
         for failure in failures:
             yield from _errors(failure.index + 1, item_place("", failure.index + 1), failure)
+
+
+async def _in_batches(lines: Iterable[Line]) -> AsyncIterator[Sequence[Line]]:
+    """The lines, which are read as they are asked for."""
+    remaining = iter(lines)
+    batch: list[Line] = []
+    while part := list(islice(remaining, _READ_AT_ONCE)):
+        batch += part
+        await asyncio.sleep(0)
+        if len(batch) >= _IN_A_BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 def _errors(index: int, place: str, failure: LineFailure) -> Iterator[LineError]:
