@@ -8,6 +8,7 @@ password and sends nothing (reference 4.3; Choice: decisions/009).
 from __future__ import annotations
 
 import enum
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
@@ -21,6 +22,8 @@ MAX_PER_CALL = 100
 
 PAUSE = timedelta(minutes=15)
 """Between two attempts to reach one person, failed ones included."""
+
+_MOMENT = timedelta(milliseconds=1)
 
 
 class InvitationStatus(enum.Enum):
@@ -175,6 +178,18 @@ def settle(plan: InvitationPlan, accepted: Mapping[EmployeeId, bool]) -> Invitat
         truncated=plan.truncated,
     )
     return InvitationReport(summary=summary, results=results)
+
+
+def last_attempts(tried: Sequence[bool], *, began_at: datetime, ended_at: datetime) -> Sequence[datetime]:
+    """When those whom a call did not reach were last attempted, one after the other as they were to be mailed.
+
+    Whoever was tried: at its end. Whoever's turn did not come: at its beginning, each a moment after the one before,
+    so that next time they come in the same order, and before whoever was tried.
+    """
+    places = itertools.count()
+    untried = [None if was_tried else began_at + next(places) * _MOMENT for was_tried in tried]
+    last = max(ended_at, began_at + next(places) * _MOMENT)
+    return [moment or last for moment in untried]
 
 
 def _selected_lines(

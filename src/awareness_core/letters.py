@@ -1,11 +1,13 @@
-"""A letter of access with a new temporary password, and what is kept of that password."""
+"""A letter of access with a new temporary password, and what is kept of that password and of the attempt to mail it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from awareness_core.clock_ports import Entropy
 from awareness_core.employees import Employee
+from awareness_core.invitations import last_attempts
 from awareness_core.passwords import (
     ENTROPY_BYTES,
     SALT_BYTES,
@@ -13,7 +15,7 @@ from awareness_core.passwords import (
     digest_password,
     spell_password,
 )
-from awareness_core.ports import InvitationLetter
+from awareness_core.ports import Delivery, InvitationLetter, Transaction
 from awareness_core.tenants import Company
 
 
@@ -45,3 +47,17 @@ def new_letter(
         expires_at=expires_at,
     )
     return password, letter
+
+
+async def note_outcomes(
+    transaction: Transaction, told: Sequence[tuple[TemporaryPassword, Delivery]], *, ended_at: datetime
+) -> None:
+    """Keep what became of letters made at one moment, in the order of mailing: who was reached, and whose turn came."""
+    await transaction.record_deliveries([password for password, delivery in told if delivery.accepted])
+    failed = [(password, delivery.tried) for password, delivery in told if not delivery.accepted]
+    if failed:
+        began_at = failed[0][0].created_at
+        moments = last_attempts([tried for _, tried in failed], began_at=began_at, ended_at=ended_at)
+        await transaction.record_failures(
+            [(password, moment) for (password, _), moment in zip(failed, moments, strict=True)]
+        )

@@ -40,7 +40,7 @@ def overdue(backlog: MailBacklog, *, now: datetime) -> timedelta:
 
 @attrs.frozen(kw_only=True)
 class PendingInvitation:
-    """One person's. `attempts` counts the mails begun; until `due_at` it is `holder`'s, or nobody's while it waits."""
+    """One person's, taken on `attempts` times; until `due_at` it is `holder`'s, or nobody's while it waits."""
 
     employee_id: EmployeeId
     decided_at: datetime
@@ -75,6 +75,11 @@ def lease(attempts: int) -> timedelta:
 def postponed(pending: PendingInvitation, *, now: datetime) -> PendingInvitation:
     """The same after an attempt that failed for now: the wait doubles each time."""
     return attrs.evolve(pending, holder=None, due_at=now + _wait(pending.attempts))
+
+
+def passed_over(pending: PendingInvitation, *, now: datetime) -> PendingInvitation:
+    """The same when others were tried and its turn did not come; that will come before theirs."""
+    return attrs.evolve(pending, holder=None, due_at=now + FIRST_WAIT)
 
 
 def _wait(attempts: int) -> timedelta:

@@ -233,6 +233,12 @@ class Transaction(Reading, ErasureTransaction, PortalWriting, Protocol):
         archived and back again holds a mail that opens nothing.
         """
 
+    async def record_failures(self, failures: Sequence[tuple[TemporaryPassword, datetime]]) -> None:
+        """Note that these were not mailed, and when their employees' last attempt was instead of `created_at`.
+
+        Does nothing for an employee whose password was destroyed, or whose last attempt is later.
+        """
+
     async def forget_passwords(self, employee_ids: Collection[EmployeeId]) -> None:
         """Destroy the temporary passwords of these employees, and their pending invitations with them."""
 
@@ -312,10 +318,12 @@ class InvitationLetter:
 class Delivery:
     """What became of one letter. `detail` is for the operator's log; it holds no password.
 
-    Of one that is not accepted, `permanent` says that trying again is no use, `in_doubt` that it may have been taken.
+    Of one that is not accepted, `permanent` says that trying again is no use, `in_doubt` that it may have been taken,
+    `tried` is false when its turn never came: no server was asked about it.
     """
 
     accepted: bool
+    tried: bool = True
     permanent: bool = False
     in_doubt: bool = False
     detail: str = ""

@@ -71,7 +71,10 @@ async def test_without_a_server_every_letter_is_refused_and_told_what_to_set() -
     deliveries = await NoMailer().send_invitations(letters(3))
 
     expected = Delivery(
-        accepted=False, permanent=True, detail="no SMTP server is configured; set AWARENESS_SMTP_URL"
+        accepted=False,
+        tried=False,
+        permanent=True,
+        detail="no SMTP server is configured; set AWARENESS_SMTP_URL",
     )
     assert [expected] * 3 == list(deliveries)
     with inside_transaction(), pytest.raises(RuntimeError):

@@ -245,7 +245,10 @@ async def test_server_that_never_greets_costs_one_wait() -> None:
         deliveries = await sender.send_invitations(letters(100))
         took = time.monotonic() - began
 
-    assert Delivery(accepted=False, detail=f"127.0.0.1:{port}: no answer within 0.3 s") == deliveries[0]
+    assert (
+        Delivery(accepted=False, tried=False, detail=f"127.0.0.1:{port}: no answer within 0.3 s")
+        == deliveries[0]
+    )
     assert {False} == {each.accepted for each in deliveries}
     assert took < STEP.total_seconds() + 1
 
@@ -260,6 +263,20 @@ async def test_refused_connection_fails_all_letters_at_once_and_is_logged_once()
     assert {False} == {each.permanent for each in deliveries}
     assert deliveries[0].detail.startswith(f"127.0.0.1:{port}: cannot connect: ")
     assert [1, 49] == [entry["letters"] for entry in logs]
+
+
+async def test_only_whoever_the_server_was_asked_about_was_tried() -> None:
+    script = SmtpScript(
+        rcpt={"person0@acme.example": "550 unknown", "person1@acme.example": KEPT_WAITING},
+        data={"person2@acme.example": KEPT_WAITING, "person3@acme.example": WENT_AWAY},
+    )
+    async with running_smtp_server(script) as server:
+        sender = mailer(server, step_timeout=STEP)
+        some = await sender.send_invitations(letters(2))
+        cut_off = await sender.send_invitations([*letters(4)[2:], *letters(6)[4:]])
+
+    assert [True, True] == [each.tried for each in some]
+    assert [True, True, False, False] == [each.tried for each in cut_off]
 
 
 async def test_server_that_goes_away_midway_fails_the_rest_at_once() -> None:
@@ -300,7 +317,10 @@ async def test_a_call_ends_in_time_however_slow_the_server_is() -> None:
     accepted = [each.accepted for each in deliveries]
     assert 1 <= sum(accepted) <= 3
     assert sorted(accepted, reverse=True) == accepted
-    assert Delivery(accepted=False, detail="not tried: the call took longer than 1 s") == deliveries[-1]
+    assert (
+        Delivery(accepted=False, tried=False, detail="not tried: the call took longer than 1 s")
+        == deliveries[-1]
+    )
 
 
 class Once(dict[str, str]):
@@ -378,7 +398,7 @@ async def test_a_server_that_is_never_reached_has_certainly_taken_nothing(
         sender = SmtpMailer(f"smtp://127.0.0.1:{port}", SENDER, retry_waits=(), **patience)  # type: ignore[arg-type]
         deliveries = await sender.send_invitations(letters(2))
 
-    assert Delivery(accepted=False, detail=f"127.0.0.1:{port}: {detail}") == deliveries[0]
+    assert Delivery(accepted=False, tried=False, detail=f"127.0.0.1:{port}: {detail}") == deliveries[0]
     assert [False, False] == [each.in_doubt for each in deliveries]
 
 
@@ -462,7 +482,8 @@ async def test_plain_server_behind_smtps_and_encrypted_one_behind_smtp_are_told_
     assert not to_plain.accepted
     assert f"localhost:{plain.port}: " in to_plain.detail
     assert (
-        Delivery(accepted=False, detail=f"localhost:{encrypted.port}: no answer within 0.3 s") == to_encrypted
+        Delivery(accepted=False, tried=False, detail=f"localhost:{encrypted.port}: no answer within 0.3 s")
+        == to_encrypted
     )
 
 

@@ -234,6 +234,7 @@ async def test_an_empty_apply_changes_nothing(storage: Storage) -> None:
         await transaction.apply(changes=[])
         await transaction.record_attempts([])
         await transaction.record_deliveries([])
+        await transaction.record_failures([])
         await transaction.forget_passwords([EmployeeId("nobody")])
         await transaction.save_campaigns([])
 

@@ -164,6 +164,28 @@ async def test_a_delivery_to_somebody_back_after_a_first_login_is_noted(storage:
     assert [NOW] == [history.last_sent_at for history in await _histories(storage)]
 
 
+async def test_a_failure_is_noted_as_the_last_attempt_unless_a_later_one_was_made(storage: Storage) -> None:
+    anna, bob, chris, dora = (person(number) for number in (1, 2, 3, 4))
+    await apply(storage, hired(anna, bob, chris, dora))
+    await _attempt(storage, anna, bob, chris)
+    async with storage.store.transaction(ACME.id) as transaction:
+        await transaction.record_attempts([password(bob, 9, at=LATER)])
+        await transaction.forget_passwords([chris.id])
+    until = NOW + timedelta(milliseconds=1)
+    failures = [(password(owner, int(owner.id)), until) for owner in (anna, bob, chris, dora)]
+
+    for _ in range(2):
+        async with storage.store.transaction(ACME.id) as transaction:
+            await transaction.record_failures(failures)
+
+    assert [
+        InvitationHistory(last_attempt_at=until),
+        InvitationHistory(last_attempt_at=LATER),
+        InvitationHistory(last_attempt_at=NOW),
+        InvitationHistory(),
+    ] == await _histories(storage)
+
+
 async def test_forgetting_destroys_the_passwords_of_those_people_only(storage: Storage) -> None:
     people = [person(number) for number in (1, 2, 3)]
     await apply(storage, hired(*people))

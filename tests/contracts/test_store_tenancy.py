@@ -227,6 +227,9 @@ async def test_writes_to_one_company_leave_the_same_ids_of_another_alone(both: S
         )
         await transaction.record_attempts([password(OURS, 1)])
         await transaction.record_deliveries([password(OURS, 1), password(ONLY_THEIRS, 2)])
+        await transaction.record_failures(
+            [(password(OURS, 1), LONG_AFTER), (password(ONLY_THEIRS, 2), LONG_AFTER)]
+        )
         await transaction.forget_passwords([OURS.id, ONLY_THEIRS.id])
         await transaction.save_pending([decided(OURS.id, holder="Globex", now=NOW)])
         await transaction.forget_pending([OURS.id, ONLY_THEIRS.id], holder="Globex")

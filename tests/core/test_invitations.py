@@ -23,6 +23,7 @@ from awareness_core.invitations import (
     InvitationSummary,
     Reason,
     ineligibility,
+    last_attempts,
     plan_invitations,
     settle,
 )
@@ -323,6 +324,19 @@ def test_calling_until_nobody_is_left_over_ends_and_mails_everyone_exactly_once(
     assert not truncated
     assert expected <= set(mailed)
     assert set(mailed.values()) <= {1}
+
+
+@given(tried=st.lists(st.booleans(), max_size=8), took=st.sampled_from([-5, 0, 1, 20_000]))
+def test_whoever_was_tried_comes_after_whoever_was_not_and_these_keep_their_order(
+    tried: list[bool], took: int
+) -> None:
+    moments = last_attempts(tried, began_at=NOW, ended_at=NOW + timedelta(milliseconds=took))
+
+    untried = [moment for moment, was_tried in zip(moments, tried, strict=True) if not was_tried]
+    rest = {moment for moment, was_tried in zip(moments, tried, strict=True) if was_tried}
+    assert sorted(set(untried)) == untried
+    assert {max(NOW + took * TICK, NOW + len(untried) * TICK)} >= rest
+    assert NOW <= min(moments, default=NOW)
 
 
 def _recorded(

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import attrs
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from awareness_core.emails import parse_email
@@ -24,6 +24,7 @@ from awareness_core.outbox import (
     claimed,
     decided,
     lease,
+    passed_over,
     postponed,
 )
 from awareness_core.passwords import opens
@@ -167,6 +168,63 @@ def test_a_refusal_for_now_is_tried_again_for_a_day_and_one_for_good_is_not() ->
     assert GIVE_UP_AFTER - LONGEST_WAIT < sum(waits[:-1], LEASE) <= GIVE_UP_AFTER
 
 
+class HurriedMailer(MemoryMailer):
+    """The memory mailer that gives up the rest of a call when so many letters were refused."""
+
+    async def send_invitations(self, letters: Sequence[InvitationLetter]) -> Sequence[Delivery]:
+        """As the memory mailer's, up to the second refusal."""
+        deliveries: list[Delivery] = []
+        for letter in letters:
+            if sum(not one.accepted for one in deliveries) < 2:
+                deliveries.extend(await super().send_invitations([letter]))
+            else:
+                deliveries.append(Delivery(accepted=False, tried=False))
+        return deliveries
+
+
+@given(refused=st.integers(0, 8), attempts=st.integers(1, 12))
+@example(refused=2, attempts=12)
+def test_addresses_that_fail_keep_none_of_the_rest_from_their_turn(refused: int, attempts: int) -> None:
+    async def story() -> set[str]:
+        world = await settled_world(many(AT_ONCE))
+        mailer = HurriedMailer()
+        for number in range(1, refused + 1):
+            mailer.refuse(f"p{number}@x.example")
+        pending = [
+            attrs.evolve(decided(one.id, holder="h", now=NOW), attempts=attempts, due_at=NOW)
+            for one in many(AT_ONCE)
+        ]
+        async with world.store.transaction(OURS) as transaction:
+            await transaction.save_pending(pending)
+        for _ in range(1 + refused):
+            await deliver_pending(attrs.evolve(world, mailer=mailer), OURS)
+            waiting = await pending_of(world)
+            world.clock.set(waiting[0].due_at if waiting else NOW)
+        return {letter.email for letter in mailer.letters}
+
+    assert {f"p{number}@x.example" for number in range(refused + 1, AT_ONCE + 1)} == run(story())
+
+
+def test_a_server_that_is_away_is_asked_less_and_less_often() -> None:
+    class AwayMailer(MemoryMailer):
+        async def send_invitations(self, letters: Sequence[InvitationLetter]) -> Sequence[Delivery]:
+            return [Delivery(accepted=False, tried=False)] * len(letters)
+
+    async def story() -> list[set[timedelta]]:
+        world = await settled_world(many(2))
+        await interrupted(world)
+        world.clock.advance(LEASE)
+        waits = []
+        for _ in range(3):
+            await deliver_pending(attrs.evolve(world, mailer=AwayMailer()), OURS)
+            found = await pending_of(world)
+            waits.append({pending.due_at - world.clock.now() for pending in found})
+            world.clock.set(found[0].due_at)
+        return waits
+
+    assert [{2 * MINUTE}, {4 * MINUTE}, {8 * MINUTE}] == run(story())
+
+
 def test_a_server_that_is_back_gets_the_letter_after_all() -> None:
     async def story() -> PendingDelivered:
         world = await settled_world([PERSON])
@@ -268,6 +326,18 @@ def test_another_companys_are_left_alone() -> None:
         return await deliver_pending(world, THEIRS), len(await pending_of(world))
 
     assert (PendingDelivered(), 1) == run(story())
+
+
+@given(attempts=st.integers(1, 30))
+def test_whoever_was_not_tried_comes_before_whoever_was(attempts: int) -> None:
+    pending = attrs.evolve(decided(PERSON.id, holder="h", now=NOW), attempts=attempts)
+
+    first = passed_over(pending, now=NOW)
+    again = claimed(pending, holder="g", now=NOW)
+
+    assert again is not None
+    assert first.due_at < postponed(again, now=NOW).due_at
+    assert first.holder is None
 
 
 @given(attempts=st.integers(1, 30))

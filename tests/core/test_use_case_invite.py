@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import attrs
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from awareness_core.emails import parse_email
@@ -28,7 +28,7 @@ from awareness_core.ports import Delivery, InvitationLetter
 from awareness_core.tenants import Company, Language
 from awareness_core.use_cases.deactivate import deactivate
 from awareness_core.use_cases.invite import invite, preview_invitations
-from awareness_memory import MemoryMailer
+from awareness_memory import ManualClock, MemoryMailer
 from tests.core.strategies import (
     COMPANY,
     NOW,
@@ -262,6 +262,65 @@ def test_somebody_archived_while_mail_is_on_its_way_gets_no_access() -> None:
     person, passwords = run(story())
 
     assert (False, None, 0) == (person.is_active, person.invitation.live_until, passwords)
+
+
+class HurriedMailer(MemoryMailer):
+    """The memory mailer of which a call ends, twenty seconds later, when so many letters were tried in vain."""
+
+    def __init__(self, clock: ManualClock, failures: int) -> None:
+        super().__init__()
+        self._clock = clock
+        self._failures = failures
+
+    async def send_invitations(self, letters: Sequence[InvitationLetter]) -> Sequence[Delivery]:
+        """As the memory mailer's, as far as it gets."""
+        deliveries: list[Delivery] = []
+        for letter in letters:
+            if sum(not one.accepted for one in deliveries) < self._failures:
+                deliveries.extend(await super().send_invitations([letter]))
+            else:
+                deliveries.append(Delivery(accepted=False, tried=False))
+        self._clock.advance(timedelta(seconds=20))
+        return deliveries
+
+
+@given(
+    unreachable=st.sets(st.integers(1, 12)),
+    failures=st.integers(1, 4),
+    pause=st.sampled_from([QUARTER, QUARTER + timedelta(seconds=21)]),
+)
+@example(unreachable={1, 2}, failures=2, pause=QUARTER)
+@example(unreachable={1, 2}, failures=1, pause=QUARTER)
+def test_addresses_that_fail_keep_nobody_else_from_their_turn(
+    unreachable: set[int], failures: int, pause: timedelta
+) -> None:
+    people = many(12)
+    calls = 1 + -(-len(unreachable) // failures)
+
+    async def story() -> Counter[str]:
+        world = await settled_world(people)
+        mailer = HurriedMailer(world.clock, failures)
+        for number in unreachable:
+            mailer.refuse(f"p{number}@x.example")
+        for _ in range(calls):
+            await invite(attrs.evolve(world, mailer=mailer), OURS)
+            world.clock.advance(pause)
+        return Counter(letter.email for letter in mailer.letters)
+
+    reachable = {f"p{number}@x.example" for number in range(1, 13) if number not in unreachable}
+    assert Counter(reachable) == run(story())
+
+
+def test_the_pause_counts_from_the_end_of_a_call_that_failed_and_else_from_its_beginning() -> None:
+    async def story() -> list[datetime | None]:
+        world = await settled_world(many(4))
+        mailer = HurriedMailer(world.clock, 1)
+        mailer.refuse("p2@x.example")
+        await invite(attrs.evolve(world, mailer=mailer), OURS)
+        return [person.invitation.last_attempt_at for person in await people_of(world)]
+
+    later = NOW + timedelta(milliseconds=1)
+    assert [NOW, NOW + timedelta(seconds=20), NOW, later] == run(story())
 
 
 def test_when_nobody_is_to_be_invited_no_mail_is_asked_for() -> None:

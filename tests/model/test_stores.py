@@ -266,6 +266,17 @@ class StoresAgree(RuleBasedStateMachine):
 
         self.worlds.tell(record)
 
+    @rule(company=companies, of=companies, positions=st.lists(st.integers(0, 20), max_size=3))
+    def record_failures(self, company: CompanyId, of: CompanyId, positions: list[int]) -> None:
+        mailed = self.mailed[of]
+        passwords = [mailed[position % len(mailed)] for position in positions if mailed]
+
+        async def record(ports: Ports) -> None:
+            async with ports.store.transaction(company) as transaction:
+                await transaction.record_failures([(password, self.now) for password in passwords])
+
+        self.worlds.tell(record)
+
     @rule(company=companies, of=companies, choice=choices)
     def forget_passwords(self, company: CompanyId, of: CompanyId, choice: int) -> None:
         people = [person.id for person in self._chosen(of, choice)]

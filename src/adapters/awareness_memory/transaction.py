@@ -115,6 +115,20 @@ class MemoryTransaction(MemoryReading):
                 people[person.id] = attrs.evolve(person, invitation=history)
         self._state = with_invitations(state, people.values(), state.passwords)
 
+    async def record_failures(self, failures: Sequence[tuple[TemporaryPassword, datetime]]) -> None:
+        """See `Transaction`."""
+        state = self._existing()
+        people: dict[EmployeeId, Employee] = {}
+        for password, at in failures:
+            person = people.get(password.employee_id) or state.employees.get(password.employee_id)
+            last = None if person is None else person.invitation.last_attempt_at
+            if person is None or last is None or last >= at:
+                continue
+            if password.digest in {kept.digest for kept in state.passwords.get(person.id, ())}:
+                history = attrs.evolve(person.invitation, last_attempt_at=at)
+                people[person.id] = attrs.evolve(person, invitation=history)
+        self._state = with_invitations(state, people.values(), state.passwords)
+
     async def forget_passwords(self, employee_ids: Collection[EmployeeId]) -> None:
         """See `Transaction`."""
         state = self._existing()

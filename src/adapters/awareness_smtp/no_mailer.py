@@ -8,7 +8,10 @@ from awareness_core.ports import Delivery, InvitationLetter, refuse_inside_trans
 from awareness_smtp.outcomes import log_refusals
 
 _REFUSED = Delivery(
-    accepted=False, permanent=True, detail="no SMTP server is configured; set AWARENESS_SMTP_URL"
+    accepted=False,
+    tried=False,
+    permanent=True,
+    detail="no SMTP server is configured; set AWARENESS_SMTP_URL",
 )
 
 

@@ -18,14 +18,21 @@ _log = structlog.get_logger(__name__)
 
 
 def refusal(
-    detail: str, *, permanent: bool = False, in_doubt: bool = False, secrets: Sequence[str | None] = ()
+    detail: str,
+    *,
+    tried: bool = True,
+    permanent: bool = False,
+    in_doubt: bool = False,
+    secrets: Sequence[str | None] = (),
 ) -> Delivery:
     """A letter that was not accepted. `detail` may quote a server; no address and none of `secrets` is left in it."""
     told = without_addresses(one_line(detail))
     for secret in secrets:
         if secret:
             told = told.replace(secret, "***")
-    return Delivery(accepted=False, permanent=permanent, in_doubt=in_doubt, detail=told[:_MAX_DETAIL])
+    return Delivery(
+        accepted=False, tried=tried, permanent=permanent, in_doubt=in_doubt, detail=told[:_MAX_DETAIL]
+    )
 
 
 def log_refusals(letters: Sequence[InvitationLetter], deliveries: Sequence[Delivery]) -> None:

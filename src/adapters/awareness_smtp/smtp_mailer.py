@@ -126,7 +126,7 @@ class SmtpMailer:
     ) -> None:
         for place, letter in waiting:
             if call.reason is not None:
-                outcomes[place] = refusal(f"not tried: {call.reason}")
+                outcomes[place] = refusal(f"not tried: {call.reason}", tried=False)
                 continue
             tried: SmtpSession | None = None
             try:
@@ -141,7 +141,9 @@ class SmtpMailer:
                 taken = f"the call took longer than {self._call_limit.total_seconds():g} s"
                 call.declare(taken)
                 # Nobody else has had the session since: there was nothing to wait for in between.
-                outcomes[place] = refusal(f"not tried: {taken}") if tried is None else tried.broken_off(taken)
+                outcomes[place] = (
+                    refusal(f"not tried: {taken}", tried=False) if tried is None else tried.broken_off(taken)
+                )
 
     async def _written(self, letter: InvitationLetter) -> Message | Delivery:
         """The letter as it is sent, or the refusal of one that cannot be written."""

@@ -90,6 +90,7 @@ class SmtpSession:
             return outcome
         return refusal(
             outcome.detail,
+            tried=outcome.tried,
             permanent=outcome.permanent,
             in_doubt=outcome.in_doubt,
             secrets=(*secrets, *self._secrets),
@@ -100,9 +101,9 @@ class SmtpSession:
         step, self._step = self._step, None
         match step:
             case None:
-                return refusal(f"not tried: {why}")
+                return refusal(f"not tried: {why}", tried=False)
             case "connecting":
-                return refusal(f"{self._server.place}: cannot connect: no answer until {why}")
+                return refusal(f"{self._server.place}: cannot connect: no answer until {why}", tried=False)
             case "DATA":
                 return refusal(f"{why}; {UNKNOWN}", in_doubt=True)
             case _:
@@ -124,7 +125,7 @@ class SmtpSession:
                 opened = await self._open()
                 if isinstance(opened, str):
                     outage.declare(opened)
-                    return refusal(opened)
+                    return refusal(opened, tried=False)
                 smtp = self._smtp = opened
             outcome = await self._hand_over(smtp, message, outage)
             if isinstance(outcome, Delivery):
@@ -134,7 +135,7 @@ class SmtpSession:
             self._drop()
             if is_new:
                 return refusal(outcome.detail)
-        return refusal(f"not tried: {outage.reason}")
+        return refusal(f"not tried: {outage.reason}", tried=False)
 
     async def _hand_over(self, smtp: aiosmtplib.SMTP, message: Message, outage: Outage) -> Delivery | _Lost:
         if message.needs_smtputf8 and not smtp.supports_extension("smtputf8"):

@@ -86,19 +86,29 @@ _ATTEMPTED = (
     .where(employees.c.id == bindparam("employee_id"))
     .values(last_attempt_at=bindparam("created_at"))
 )
+_IS_KEPT = exists().where(
+    temporary_passwords.c.company_id == employees.c.company_id,
+    temporary_passwords.c.employee_id == employees.c.id,
+    temporary_passwords.c.digest == bindparam("digest"),
+)
 _DELIVERED = (
     update(employees)
     .where(
         employees.c.id == bindparam("employee_id"),
         employees.c.state == EmployeeState.ACTIVE.value,
         employees.c.has_password == false(),
-        exists().where(
-            temporary_passwords.c.company_id == employees.c.company_id,
-            temporary_passwords.c.employee_id == employees.c.id,
-            temporary_passwords.c.digest == bindparam("digest"),
-        ),
+        _IS_KEPT,
     )
     .values(last_sent_at=bindparam("created_at"), live_until=bindparam("expires_at"))
+)
+_FAILED = (
+    update(employees)
+    .where(
+        employees.c.id == bindparam("employee_id"),
+        employees.c.last_attempt_at < bindparam("at"),
+        _IS_KEPT,
+    )
+    .values(last_attempt_at=bindparam("at"))
 )
 _NEW_PENDING = insert(pending_invitations)
 _PENDING_GONE = delete(pending_invitations).where(OneOf(pending_invitations.c.employee_id, KEYS))
@@ -153,6 +163,20 @@ class SqlTransaction(SqlErasureWriting, SqlPortalWriting):
     async def record_deliveries(self, passwords: Sequence[TemporaryPassword]) -> None:
         """See `Transaction`. A password destroyed meanwhile opens nothing, so it is noted for nobody."""
         await self._tenant.run_many(_DELIVERED, map(password_row, passwords))
+
+    async def record_failures(self, failures: Sequence[tuple[TemporaryPassword, datetime]]) -> None:
+        """See `Transaction`."""
+        await self._tenant.run_many(
+            _FAILED,
+            (
+                {
+                    "employee_id": password.employee_id,
+                    "digest": password.digest,
+                    "at": milliseconds_from(at),
+                }
+                for password, at in failures
+            ),
+        )
 
     async def forget_passwords(self, employee_ids: Collection[EmployeeId]) -> None:
         """See `Transaction`."""

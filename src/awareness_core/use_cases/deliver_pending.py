@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from awareness_core.employees import Access, Employee, EmployeeId, access
-from awareness_core.letters import new_letter
-from awareness_core.outbox import PendingInvitation, claimed, postponed
+from awareness_core.letters import new_letter, note_outcomes
+from awareness_core.outbox import PendingInvitation, claimed, passed_over, postponed
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.persistence import persist
 from awareness_core.ports import Delivery, InvitationLetter, Ports, Transaction
@@ -59,18 +59,28 @@ async def deliver_pending(ports: Ports, company_id: CompanyId) -> PendingDeliver
         return PendingDelivered(dropped=dropped)
     deliveries = await ports.mailer.send_invitations([attempt.letter for attempt in attempts])
     told = list(zip(attempts, deliveries, strict=True))
-    waiting = [one for one, delivery in told if _may_work_later(delivery)]
+    waiting = [(one, delivery) for one, delivery in told if _may_work_later(delivery)]
+    any_tried = any(delivery.tried for delivery in deliveries)
+    ended_at = ports.clock.now()
 
     async def close() -> None:
         async with ports.store.transaction(company_id) as transaction:
-            await transaction.record_deliveries([one.password for one, delivery in told if delivery.accepted])
+            await note_outcomes(
+                transaction, [(one.password, delivery) for one, delivery in told], ended_at=ended_at
+            )
             settled = [one.pending.employee_id for one, delivery in told if not _may_work_later(delivery)]
             await transaction.forget_pending(settled, holder=holder)
             # Of those that are still its own: others were invited anew meanwhile, or left.
             held = {pending.employee_id for pending in await transaction.held_invitations(holder)}
-            now = ports.clock.now()
             await transaction.save_pending(
-                [postponed(one.pending, now=now) for one in waiting if one.pending.employee_id in held]
+                [
+                    # When nobody was tried the server is away, and each look waits longer.
+                    postponed(one.pending, now=ended_at)
+                    if delivery.tried or not any_tried
+                    else passed_over(one.pending, now=ended_at)
+                    for one, delivery in waiting
+                    if one.pending.employee_id in held
+                ]
             )
 
     await persist(ports.clock, close)

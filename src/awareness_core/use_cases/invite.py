@@ -10,7 +10,7 @@ from awareness_core.invitations import (
     plan_invitations,
     settle,
 )
-from awareness_core.letters import new_letter
+from awareness_core.letters import new_letter, note_outcomes
 from awareness_core.outbox import decided
 from awareness_core.persistence import persist
 from awareness_core.ports import Ports
@@ -31,7 +31,8 @@ async def invite(
     The decision, the attempt and the password's digest are committed before the mail goes out, so that a mailed
     password always opens, and an invitation that a crash broke off is taken up by `deliver_pending`. No transaction is
     open while mail is sent, and what came of it is written down by `persist`. Whoever is not reached is told as failed,
-    and not mailed later. Raises `NotFound` for an unknown company.
+    and not mailed later; whoever was tried in vain was last attempted when the call ended, and so comes after those
+    whose turn did not come. Raises `NotFound` for an unknown company.
     """
     holder = ports.entropy.take(_HOLDER_BYTES).hex()
     async with ports.store.transaction(company_id) as transaction:
@@ -53,17 +54,16 @@ async def invite(
     if not prepared:
         return settle(plan, {})
     deliveries = await ports.mailer.send_invitations([letter for _, letter in prepared])
-    delivered = [
-        password for (password, _), delivery in zip(prepared, deliveries, strict=True) if delivery.accepted
-    ]
+    told = [(password, delivery) for (password, _), delivery in zip(prepared, deliveries, strict=True)]
+    ended_at = ports.clock.now()
 
     async def close() -> None:
         async with ports.store.transaction(company_id) as transaction:
-            await transaction.record_deliveries(delivered)
+            await note_outcomes(transaction, told, ended_at=ended_at)
             await transaction.forget_pending([person.id for person in plan.chosen], holder=holder)
 
     await persist(ports.clock, close)
-    reached = {password.employee_id for password in delivered}
+    reached = {password.employee_id for password, delivery in told if delivery.accepted}
     return settle(plan, {person.id: person.id in reached for person in plan.chosen})
 
 
