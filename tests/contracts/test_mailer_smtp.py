@@ -342,7 +342,91 @@ async def test_what_was_refused_for_now_is_tried_again_and_nothing_else() -> Non
 
     assert [True, True, False, False, True, True] == [each.accepted for each in deliveries]
     assert [(True, False), (False, True)] == [(each.permanent, each.in_doubt) for each in deliveries[2:4]]
-    assert [0, 5, 1, 4] == [int(recipient[6]) for recipient in server.recipients]
+    assert [0, 1, 4, 5] == [int(recipient[6]) for recipient in server.recipients]
+
+
+async def test_an_address_that_hangs_holds_up_no_retry_of_another() -> None:
+    script = SmtpScript(
+        rcpt=Once({"person0@acme.example": KEPT_WAITING, "person1@acme.example": "451 greylisted"})
+    )
+    async with running_smtp_server(script) as server:
+        sender = SmtpMailer(
+            f"smtp://127.0.0.1:{server.port}",
+            SENDER,
+            connections=2,
+            step_timeout=LONG,
+            retry_waits=(timedelta(0),),
+        )
+        sending = asyncio.ensure_future(sender.send_invitations(letters(2)))
+        await until(lambda: _has(server.recipients))
+        sending.cancel()
+        await asyncio.gather(sending, return_exceptions=True)
+
+    assert ["person1@acme.example"] == server.recipients
+    assert 2 == server.most_connections
+
+
+@pytest.mark.parametrize("connections", [1, 3])
+async def test_addresses_that_hang_are_no_server_that_hangs(connections: int) -> None:
+    hanging = [f"person{number}@acme.example" for number in range(3)]
+    async with running_smtp_server(SmtpScript(rcpt=dict.fromkeys(hanging, KEPT_WAITING))) as server:
+        deliveries = await mailer(server, step_timeout=STEP, connections=connections).send_invitations(
+            letters(9)
+        )
+
+    assert [False] * 3 + [True] * 6 == [each.accepted for each in deliveries]
+
+
+async def test_an_address_that_hangs_leaves_others_of_its_call_half_of_the_time() -> None:
+    script = SmtpScript(rcpt={"person0@acme.example": KEPT_WAITING})
+    async with running_smtp_server(script) as server:
+        sender = SmtpMailer(
+            f"smtp://127.0.0.1:{server.port}", SENDER, step_timeout=LONG, call_limit=timedelta(seconds=3)
+        )
+        deliveries = await sender.send_invitations(letters(5))
+
+    assert [False, True, True, True, True] == [each.accepted for each in deliveries]
+    assert 2 <= server.connections
+
+
+async def test_a_call_goes_on_where_it_was_when_the_server_is_back() -> None:
+    turned_away: list[bool] = []
+
+    async with running_smtp_server() as server:
+
+        async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            if not turned_away:
+                turned_away.append(True)
+                writer.write(b"421 come back later\r\n")
+                writer.close()
+                return
+            there, onwards = await asyncio.open_connection("127.0.0.1", server.port)
+            await asyncio.gather(_pipe(reader, onwards), _pipe(there, writer))
+
+        async with _peer(pass_on) as port:
+            sender = SmtpMailer(f"smtp://127.0.0.1:{port}", SENDER, retry_waits=(timedelta(0),))
+            deliveries = await sender.send_invitations(letters(5))
+
+    assert turned_away
+    assert [ACCEPTED] * 5 == list(deliveries)
+    assert [letter.email for letter in letters(5)] == server.recipients
+
+
+async def test_what_was_refused_is_told_as_that_though_the_time_is_over_at_its_retry() -> None:
+    script = SmtpScript(
+        rcpt=Once({"person0@acme.example": "451 greylisted"}), data={"person1@acme.example": KEPT_WAITING}
+    )
+    async with running_smtp_server(script) as server:
+        sender = SmtpMailer(
+            f"smtp://127.0.0.1:{server.port}",
+            SENDER,
+            call_limit=timedelta(seconds=1),
+            retry_waits=(timedelta(seconds=0.3),),
+        )
+        deliveries = await sender.send_invitations(letters(2))
+
+    assert Delivery(accepted=False, detail="RCPT TO was refused: 451 greylisted") == deliveries[0]
+    assert deliveries[1].in_doubt
 
 
 async def test_a_server_that_refuses_for_now_is_asked_as_often_as_there_are_waits() -> None:
@@ -406,7 +490,7 @@ async def test_a_letter_that_was_not_handed_over_when_the_time_is_over_is_not_in
     script = SmtpScript(rcpt={"person0@acme.example": KEPT_WAITING})
     async with running_smtp_server(script) as server:
         sender = SmtpMailer(f"smtp://127.0.0.1:{server.port}", SENDER, call_limit=STEP)
-        deliveries = await sender.send_invitations(letters(2))
+        deliveries = await sender.send_invitations(letters(1))
 
     expected = "RCPT TO was not answered until the call took longer than 0.3 s"
     assert Delivery(accepted=False, detail=expected) == deliveries[0]
@@ -624,6 +708,13 @@ async def _peer(serve: object) -> AsyncIterator[int]:
         yield listening.sockets[0].getsockname()[1]
     finally:
         listening.close()
+
+
+async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(OSError):
+        while data := await reader.read(65536):
+            writer.write(data)
+    writer.close()
 
 
 async def _has(come_true: object) -> bool:

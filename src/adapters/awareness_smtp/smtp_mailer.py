@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
 
@@ -19,8 +19,9 @@ from awareness_smtp.dkim_signing import DkimKey, signed
 from awareness_smtp.mail_settings import parse_mail_server, parse_sender
 from awareness_smtp.messages import InvitationMessages, Message
 from awareness_smtp.outcomes import log_refusals, refusal
+from awareness_smtp.smtp_call import SmtpCall
 from awareness_smtp.smtp_connections import SmtpConnections
-from awareness_smtp.smtp_session import Outage, SmtpSession
+from awareness_smtp.smtp_session import SmtpSession
 
 STEP_TIMEOUT = timedelta(seconds=10)
 """How long the server may take for each answer, and for connecting."""
@@ -29,7 +30,7 @@ CALL_LIMIT = timedelta(seconds=20)
 """After so long a call is over, whatever is under way: somebody waits for it."""
 
 RETRY_WAITS = (timedelta(seconds=1), timedelta(seconds=3))
-"""How long a call waits before it tries again those that were refused for now."""
+"""How long a letter waits before it is tried again when it was refused for now, and a call when the server is away."""
 
 
 class SmtpMailer:
@@ -37,8 +38,10 @@ class SmtpMailer:
 
     All calls together open `connections` at most, a call no more than it has letters, and each is used for one letter
     after another; a connection that was lost is opened anew. Calls that run at the same time share them evenly. When
-    connecting fails, or two letters of a call in a row are not answered in time, the rest of it fails at once. What was
-    refused for now is tried again after each of `retry_waits`, while there is time. A letter of which it is not known
+    connecting fails, or two letters of a call in a row are not answered in time, it begins no more for each of
+    `retry_waits`, and then gives up the rest. A letter that was refused for now is tried again after waits of its own,
+    while there is time. An address for which the server does not answer costs half of `call_limit` at most as long as
+    others were not tried yet, and is tried again last. A letter of which it is not known
     whether the server took it is not accepted, and not sent again.
     """
 
@@ -67,6 +70,7 @@ class SmtpMailer:
         self._connections = SmtpConnections(connections)
         self._step_timeout = step_timeout
         self._call_limit = call_limit
+        self._address_timeout = call_limit / 2
         self._retry_waits = retry_waits
         self._tls_context = tls_context
         self._dkim_key = dkim_key
@@ -78,30 +82,11 @@ class SmtpMailer:
         """One outcome a letter, in order. A 5xx answer to a letter is permanent, everything else may work later."""
         refuse_inside_transaction()
         tls_context = await self._context()
-        stop_at = asyncio.get_running_loop().time() + self._call_limit.total_seconds()
-        outcomes: dict[int, Delivery] = {}
-        await self._send_all(list(enumerate(letters)), outcomes, stop_at, tls_context)
-        for wait in self._retry_waits:
-            again = [
-                (place, letter) for place, letter in enumerate(letters) if _is_worth_a_retry(outcomes[place])
-            ]
-            if not again or asyncio.get_running_loop().time() + wait.total_seconds() >= stop_at:
-                break
-            await asyncio.sleep(wait.total_seconds())
-            await self._send_all(again, outcomes, stop_at, tls_context)
-        deliveries = [outcomes[place] for place in range(len(letters))]
-        log_refusals(letters, deliveries)
-        return deliveries
-
-    async def _send_all(
-        self,
-        letters: Sequence[tuple[int, InvitationLetter]],
-        outcomes: dict[int, Delivery],
-        stop_at: float,
-        tls_context: ssl.SSLContext,
-    ) -> None:
-        waiting = iter(letters)
-        call = Outage()
+        call = SmtpCall(
+            letters,
+            retry_waits=self._retry_waits,
+            stop_at=asyncio.get_running_loop().time() + self._call_limit.total_seconds(),
+        )
         new_session = partial(
             SmtpSession,
             self._server,
@@ -112,37 +97,38 @@ class SmtpMailer:
         try:
             async with asyncio.TaskGroup() as lanes:
                 for _ in range(min(self._connections_at_most, len(letters))):
-                    lanes.create_task(self._send_each(waiting, outcomes, call, stop_at, new_session))
+                    lanes.create_task(self._send_each(call, new_session))
         finally:
             await self._connections.close_idle()
+        deliveries = call.deliveries()
+        log_refusals(letters, deliveries)
+        return deliveries
 
-    async def _send_each(
-        self,
-        waiting: Iterator[tuple[int, InvitationLetter]],
-        outcomes: dict[int, Delivery],
-        call: Outage,
-        stop_at: float,
-        new_session: Callable[[], SmtpSession],
-    ) -> None:
-        for place, letter in waiting:
-            if call.reason is not None:
-                outcomes[place] = refusal(f"not tried: {call.reason}", tried=False)
-                continue
+    async def _send_each(self, call: SmtpCall, new_session: Callable[[], SmtpSession]) -> None:
+        while (place := await call.next_place()) is not None:
+            letter, outage = call.letters[place], call.outage
             tried: SmtpSession | None = None
             try:
-                async with asyncio.timeout_at(stop_at):
+                async with asyncio.timeout_at(call.stop_at):
                     message = await self._written(letter)
                     if isinstance(message, Delivery):
-                        outcomes[place] = message
+                        call.note(place, message)
                         continue
                     async with self._connections.one(call, new_session) as tried:
-                        outcomes[place] = await tried.send(message, call, secrets=(letter.password,))
+                        delivery = await tried.send(
+                            message,
+                            outage,
+                            address_timeout=self._address_timeout if call.has_untried else None,
+                            secrets=(letter.password,),
+                        )
+                        call.note(place, delivery, outage=outage, was_kept_waiting=tried.was_kept_waiting)
             except TimeoutError:
                 taken = f"the call took longer than {self._call_limit.total_seconds():g} s"
-                call.declare(taken)
+                call.end(taken)
                 # Nobody else has had the session since: there was nothing to wait for in between.
-                outcomes[place] = (
-                    refusal(f"not tried: {taken}", tried=False) if tried is None else tried.broken_off(taken)
+                call.note(
+                    place,
+                    refusal(f"not tried: {taken}", tried=False) if tried is None else tried.broken_off(taken),
                 )
 
     async def _written(self, letter: InvitationLetter) -> Message | Delivery:
@@ -161,7 +147,3 @@ class SmtpMailer:
         if self._tls_context is None:
             self._tls_context = await asyncio.to_thread(ssl.create_default_context)
         return self._tls_context
-
-
-def _is_worth_a_retry(delivery: Delivery) -> bool:
-    return not (delivery.accepted or delivery.permanent or delivery.in_doubt)

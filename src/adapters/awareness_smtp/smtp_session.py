@@ -25,7 +25,7 @@ from awareness_smtp.redacted_addresses import without_recipient
 _CLOSING = 421
 _GOODBYE_S = 2.0
 _MAX_UNANSWERED = 2
-_DATA = "DATA"
+_ADDRESS, _DATA = "RCPT TO", "DATA"
 
 
 class Outage:
@@ -63,18 +63,31 @@ class SmtpSession:
     ) -> None:
         self._server = server
         self._sender = sender
-        self._timeout = step_timeout.total_seconds()
+        self._timeout = self._address_timeout = step_timeout.total_seconds()
         self._tls_context = tls_context
         self._smtp: aiosmtplib.SMTP | None = None
         self._secrets = _forms(server.user, server.password)
         self._step: str | None = None
+        self.was_kept_waiting = False
 
-    async def send(self, message: Message, outage: Outage, *, secrets: Sequence[str] = ()) -> Delivery:
+    async def send(
+        self,
+        message: Message,
+        outage: Outage,
+        *,
+        address_timeout: timedelta | None = None,
+        secrets: Sequence[str] = (),
+    ) -> Delivery:
         """Take one letter to the server, unless its call is given up, which what happens may lead to.
 
-        No address and none of `secrets` gets into the outcome's detail.
+        The server has no longer than `address_timeout` to say whether it takes the address. `was_kept_waiting` tells
+        then whether an answer did not come in time. No address and none of `secrets` gets into the outcome's detail.
         """
         self._step = None
+        self.was_kept_waiting = False
+        self._address_timeout = min(
+            self._timeout, self._timeout if address_timeout is None else address_timeout.total_seconds()
+        )
         try:
             outcome = await self._send(message, outage)
             self._step = None
@@ -148,8 +161,8 @@ class SmtpSession:
         step = self._step = "MAIL FROM"
         try:
             await smtp.mail(self._sender.address, options=options, encoding=encoding)
-            step = self._step = "RCPT TO"
-            await smtp.rcpt(message.recipient, encoding=encoding)
+            step = self._step = _ADDRESS
+            await smtp.rcpt(message.recipient, encoding=encoding, timeout=self._address_timeout)
             step = self._step = _DATA
             await smtp.data(message.content)
         except aiosmtplib.SMTPResponseException as error:
@@ -181,8 +194,12 @@ class SmtpSession:
 
     def _unanswered(self, step: str, outage: Outage) -> Delivery:
         self._drop()
-        detail = f"{step} was not answered within {self._timeout:g} s"
-        outage.note_unanswered(detail)
+        self.was_kept_waiting = True
+        waited = self._address_timeout if step == _ADDRESS else self._timeout
+        detail = f"{step} was not answered within {waited:g} s"
+        if step != _ADDRESS:
+            # It may be that address: a server that hangs as a whole does not answer the next connection either.
+            outage.note_unanswered(detail)
         if step == _DATA:
             return refusal(f"{detail}; {UNKNOWN}", in_doubt=True)
         return refusal(detail)
