@@ -51,14 +51,6 @@ EXPORTS = (
 )
 
 
-def make_template(folder: Path) -> Path:
-    """A migrated database with one company in it, to copy from."""
-    installation = Installation(folder)
-    installation.must("migrate")
-    installation.must("company", "create", "Acme")
-    return folder / "awareness.db"
-
-
 class Directory:
     """An installation with one company, made from a template, whose database is watched."""
 

@@ -22,17 +22,9 @@ OURS = {
 }
 
 
-@pytest.fixture
-def here(tmp_path: Path) -> Installation:
-    installation = Installation(tmp_path)
-    assert installation.run("migrate").code == 0
-    installation.must("company", "create", "Acme")
-    return installation
-
-
-def test_a_campaign_of_gophish_is_imported_and_again_adds_nothing(here: Installation) -> None:
-    first = here.must("campaigns", "import", JSON, "--company", "Acme")
-    again = here.must("campaigns", "import", CSV, "--company", "Acme", "--name", "Facture en attente")
+def test_a_campaign_of_gophish_is_imported_and_again_adds_nothing(acme: Installation) -> None:
+    first = acme.must("campaigns", "import", JSON, "--company", "Acme")
+    again = acme.must("campaigns", "import", CSV, "--company", "Acme", "--name", "Facture en attente")
 
     assert first["summary"] == {"recipients": 3, "events": 9, "new": 9, "known": 0, "failed": 0, "erased": 0}
     assert (again["summary"]["new"], again["summary"]["known"]) == (0, 9)
@@ -49,15 +41,15 @@ def test_a_campaign_of_gophish_is_imported_and_again_adds_nothing(here: Installa
         # A scanner followed the link while the mail was being sent.
         "machine": 1,
     }
-    stored = b"".join(path.read_bytes() for path in here.folder.glob("awareness.db*"))
+    stored = b"".join(path.read_bytes() for path in acme.folder.glob("awareness.db*"))
     assert b"ada@acme.example" in stored
     assert b"correct horse" not in stored
 
 
-def test_a_campaign_is_shown_as_a_picture(here: Installation) -> None:
-    imported = here.must("campaigns", "import", JSON, "--company", "Acme")
-    shown = here.run("campaigns", "show", imported["campaign"]["id"], "--company", "acme")
-    as_json = here.must("campaigns", "show", imported["campaign"]["id"], "--company", "Acme")
+def test_a_campaign_is_shown_as_a_picture(acme: Installation) -> None:
+    imported = acme.must("campaigns", "import", JSON, "--company", "Acme")
+    shown = acme.run("campaigns", "show", imported["campaign"]["id"], "--company", "acme")
+    as_json = acme.must("campaigns", "show", imported["campaign"]["id"], "--company", "Acme")
 
     assert shown.code == 0, shown.err
     assert "Facture en attente (running)" in shown.out
@@ -81,14 +73,14 @@ def test_a_campaign_is_shown_as_a_picture(here: Installation) -> None:
     assert sum(span["clicked"] for span in as_json["timeline"]) == as_json["counts"]["clicked"]
 
 
-def test_a_status_that_was_told_wrongly_is_put_right(here: Installation) -> None:
+def test_a_status_that_was_told_wrongly_is_put_right(acme: Installation) -> None:
     said = ["--company", "Acme", "--external-id", "x", "--name", "Q2", "--status"]
     told = ["campaigns", "import", ENGLISH_EVENTS, *said]
-    campaign = here.run(*told, "completed", "--json").json["campaign"]
-    corrected = here.run("campaigns", "set-status", campaign["id"], "running", "--company", "Acme")
-    again = here.must("campaigns", "set-status", campaign["id"], "running", "--company", "Acme")
-    late = here.run(*told, "draft", "--json").json["campaign"]
-    wrong = here.run("campaigns", "set-status", "nothing", "running", "--company", "Acme")
+    campaign = acme.run(*told, "completed", "--json").json["campaign"]
+    corrected = acme.run("campaigns", "set-status", campaign["id"], "running", "--company", "Acme")
+    again = acme.must("campaigns", "set-status", campaign["id"], "running", "--company", "Acme")
+    late = acme.run(*told, "draft", "--json").json["campaign"]
+    wrong = acme.run("campaigns", "set-status", "nothing", "running", "--company", "Acme")
 
     assert ("completed", 0) == (campaign["status"], corrected.code)
     assert "was completed and is running now." in corrected.err
@@ -98,18 +90,18 @@ def test_a_status_that_was_told_wrongly_is_put_right(here: Installation) -> None
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80])
-def test_a_picture_fits_the_terminal(here: Installation, columns: int) -> None:
-    imported = here.must("campaigns", "import", JSON, "--company", "Acme")
+def test_a_picture_fits_the_terminal(acme: Installation, columns: int) -> None:
+    imported = acme.must("campaigns", "import", JSON, "--company", "Acme")
     identity = imported["campaign"]["id"]
-    shown = on_terminal(here, "campaigns", "show", identity, "--company", "Acme", columns=columns)
+    shown = on_terminal(acme, "campaigns", "show", identity, "--company", "Acme", columns=columns)
 
     assert columns >= max(map(len, shown.splitlines()))
     assert all(figure in shown for figure in ("(6.2 to 79.2)", "66.7 %", "1-2 h", "1*", "█"))
 
 
-def test_a_picture_is_drawn_of_signs_that_the_output_can_spell(here: Installation) -> None:
-    imported = here.must("campaigns", "import", JSON, "--company", "Acme")
-    shown = here.run(
+def test_a_picture_is_drawn_of_signs_that_the_output_can_spell(acme: Installation) -> None:
+    imported = acme.must("campaigns", "import", JSON, "--company", "Acme")
+    shown = acme.run(
         *("campaigns", "show", imported["campaign"]["id"], "--company", "Acme"),
         env={"LANG": "C", "PYTHONIOENCODING": "ascii"},
     )
@@ -119,29 +111,29 @@ def test_a_picture_is_drawn_of_signs_that_the_output_can_spell(here: Installatio
     assert "\\" not in shown.out
 
 
-def test_a_campaign_without_results_is_shown_without_a_timeline(here: Installation) -> None:
-    path = here.folder / "empty.json"
+def test_a_campaign_without_results_is_shown_without_a_timeline(acme: Installation) -> None:
+    path = acme.folder / "empty.json"
     path.write_text(json.dumps({"campaign": OURS["campaign"]}), encoding="utf-8")
-    imported = here.must("campaigns", "import", str(path), "--company", "Acme")
+    imported = acme.must("campaigns", "import", str(path), "--company", "Acme")
     identity = imported["campaign"]["id"]
-    shown = here.run("campaigns", "show", identity, "--company", "Acme")
-    as_json = here.must("campaigns", "show", identity, "--company", "Acme")
+    shown = acme.run("campaigns", "show", identity, "--company", "Acme")
+    as_json = acme.must("campaigns", "show", identity, "--company", "Acme")
 
     assert shown.out.endswith("by machines, not counted: 0\n\nNobody has reported it.\n")
     assert (as_json["timeline"], as_json["median_click_seconds"]) == ([], None)
 
 
 @pytest.mark.parametrize("as_lines", [False, True])
-def test_files_of_our_own_interface_are_imported(here: Installation, *, as_lines: bool) -> None:
-    path = here.folder / "ours"
+def test_files_of_our_own_interface_are_imported(acme: Installation, *, as_lines: bool) -> None:
+    path = acme.folder / "ours"
     lines = [{"campaign": OURS["campaign"]}, {"evenement": OURS["evenements"][0]}, {"end": {"count": 2}}]  # type: ignore[index]
     path.write_text("\n".join(map(json.dumps, lines)) if as_lines else json.dumps(OURS), encoding="utf-8")
-    imported = here.must("campaigns", "import", str(path), "--company", "Acme")
+    imported = acme.must("campaigns", "import", str(path), "--company", "Acme")
 
     assert ("Ours", 1) == (imported["campaign"]["name"], imported["summary"]["new"])
 
 
-def test_events_of_any_tool_are_imported_and_again_change_nothing(here: Installation) -> None:
+def test_events_of_any_tool_are_imported_and_again_change_nothing(acme: Installation) -> None:
     arguments = (
         "campaigns",
         "import",
@@ -153,8 +145,8 @@ def test_events_of_any_tool_are_imported_and_again_change_nothing(here: Installa
         "--external-id",
         "c3",
     )
-    first = here.run(*arguments, "--json")
-    again = here.run(*arguments, "--json")
+    first = acme.run(*arguments, "--json")
+    again = acme.run(*arguments, "--json")
 
     assert (3, 3) == (first.code, again.code)
     assert {"recipients": 5, "events": 9, "new": 9, "known": 0, "failed": 2, "erased": 0} == first.json[
@@ -180,8 +172,8 @@ def test_events_of_any_tool_are_imported_and_again_change_nothing(here: Installa
     assert ["line 12 Survenu le", "line 13 Événement"] == [fault["place"] for fault in first.json["errors"]]
 
 
-def test_a_file_of_events_says_how_it_is_read_once_and_what_is_wrong_by_line(here: Installation) -> None:
-    done = here.run("campaigns", "import", ENGLISH_EVENTS, "--company", "Acme", "--status", "completed")
+def test_a_file_of_events_says_how_it_is_read_once_and_what_is_wrong_by_line(acme: Installation) -> None:
+    done = acme.run("campaigns", "import", ENGLISH_EVENTS, "--company", "Acme", "--status", "completed")
     told = done.err.splitlines()
 
     assert 3 == done.code
@@ -195,9 +187,9 @@ def test_a_file_of_events_says_how_it_is_read_once_and_what_is_wrong_by_line(her
     ] == [line[: line.index(":", 10)] for line in told if line.startswith("left out")]
 
 
-def test_start_and_end_of_a_file_of_events_can_be_said(here: Installation) -> None:
+def test_start_and_end_of_a_file_of_events_can_be_said(acme: Installation) -> None:
     said = ("--start", "2026-05-10", "--end", "2026-05-11", "--status", "completed")
-    done = here.run("campaigns", "import", ENGLISH_EVENTS, "--company", "Acme", *said, "--json")
+    done = acme.run("campaigns", "import", ENGLISH_EVENTS, "--company", "Acme", *said, "--json")
     campaign = done.json["campaign"]
 
     assert ("2026-05-10T00:00:00Z", "2026-05-11T23:59:59.999Z") == (
@@ -213,22 +205,22 @@ def test_start_and_end_of_a_file_of_events_can_be_said(here: Installation) -> No
     assert 1 == campaign["counts"]["reported"]
 
 
-def test_what_a_file_says_itself_cannot_be_said_beside_it(here: Installation) -> None:
-    done = here.run(
+def test_what_a_file_says_itself_cannot_be_said_beside_it(acme: Installation) -> None:
+    done = acme.run(
         "campaigns", "import", JSON, "--company", "Acme", "--start", "2026-01-01", "--status", "running"
     )
 
     assert (2, "") == (done.code, done.out)
     assert "--start and --status: only for a CSV of events, which this file is not" in done.err
-    assert here.must("campaigns", "list", "--company", "Acme", "--from", "2000-01-01")["data"] == []
+    assert acme.must("campaigns", "list", "--company", "Acme", "--from", "2000-01-01")["data"] == []
 
 
-def test_what_is_left_out_is_told_and_ends_with_partial(here: Installation) -> None:
-    path = here.folder / "some.json"
+def test_what_is_left_out_is_told_and_ends_with_partial(acme: Installation) -> None:
+    path = acme.folder / "some.json"
     told = json.loads(Path(JSON).read_text(encoding="utf-8"))
     told["timeline"][3]["time"] = "later"
     path.write_text(json.dumps(told), encoding="utf-8")
-    done = here.run("campaigns", "import", str(path), "--company", "Acme")
+    done = acme.run("campaigns", "import", str(path), "--company", "Acme")
 
     assert done.code == 3
     assert "left out: timeline[3] time: must be a date-time with its offset" in done.err
@@ -248,28 +240,28 @@ def test_what_is_left_out_is_told_and_ends_with_partial(here: Installation) -> N
         '{"campaign": {}}\n{"end": {"count": 9}}\n',
     ],
 )
-def test_a_file_that_is_no_result_is_refused(here: Installation, content: str) -> None:
-    path = here.folder / "file"
+def test_a_file_that_is_no_result_is_refused(acme: Installation, content: str) -> None:
+    path = acme.folder / "file"
     path.write_text(content, encoding="utf-8")
-    done = here.run("campaigns", "import", str(path), "--company", "Acme")
+    done = acme.run("campaigns", "import", str(path), "--company", "Acme")
 
     assert (2, "") == (done.code, done.out)
     assert done.err.startswith("awareness: ")
-    assert here.must("campaigns", "list", "--company", "Acme", "--from", "2000-01-01")["data"] == []
+    assert acme.must("campaigns", "list", "--company", "Acme", "--from", "2000-01-01")["data"] == []
 
 
-def test_a_web_page_is_called_one(here: Installation) -> None:
-    file = here.folder / "events.csv"
+def test_a_web_page_is_called_one(acme: Installation) -> None:
+    file = acme.folder / "events.csv"
     file.write_text("\n<!DOCTYPE html><html><title>Login</title></html>")
-    refused = here.run("campaigns", "import", str(file), "--company", "Acme")
+    refused = acme.run("campaigns", "import", str(file), "--company", "Acme")
 
     assert 2 == refused.code
     assert "events.csv: a web page, and no results" in refused.err
     assert "saved while logged out" in refused.err
 
 
-def test_a_campaign_that_is_not_there_is_told(here: Installation) -> None:
-    done = here.run("campaigns", "show", "nope", "--company", "Acme")
+def test_a_campaign_that_is_not_there_is_told(acme: Installation) -> None:
+    done = acme.run("campaigns", "show", "nope", "--company", "Acme")
 
     assert (1, "awareness: 'Acme' has no campaign 'nope': awareness campaigns list shows them\n") == (
         done.code,
@@ -277,15 +269,15 @@ def test_a_campaign_that_is_not_there_is_told(here: Installation) -> None:
     )
 
 
-def test_other_rules_change_what_was_counted(here: Installation) -> None:
-    imported = here.must("campaigns", "import", JSON, "--company", "Acme")
-    before = here.must("campaigns", "rules", "--company", "Acme")
-    changed = here.must(
+def test_other_rules_change_what_was_counted(acme: Installation) -> None:
+    imported = acme.must("campaigns", "import", JSON, "--company", "Acme")
+    before = acme.must("campaigns", "rules", "--company", "Acme")
+    changed = acme.must(
         "campaigns", "rules", "--company", "Acme", "--soon", "0", "--no-agent", "python-requests"
     )
-    shown = here.must("campaigns", "show", imported["campaign"]["id"], "--company", "Acme")
-    again = here.must("campaigns", "reclassify", "--company", "Acme")
-    default = here.must("campaigns", "rules", "--company", "Acme", "--default")
+    shown = acme.must("campaigns", "show", imported["campaign"]["id"], "--company", "Acme")
+    again = acme.must("campaigns", "reclassify", "--company", "Acme")
+    default = acme.must("campaigns", "rules", "--company", "Acme", "--default")
 
     assert (10, 0) == (before["rules"]["soon"], changed["rules"]["soon"])
     assert {"campaigns": 1, "changed_campaigns": 1, "changed_events": 1} == changed["reclassified"]
@@ -294,8 +286,8 @@ def test_other_rules_change_what_was_counted(here: Installation) -> None:
     assert (before["rules"], 1) == (default["rules"], default["reclassified"]["changed_events"])
 
 
-def test_rules_are_shown_as_a_table(here: Installation) -> None:
-    shown = here.run("campaigns", "rules", "--company", "Acme")
+def test_rules_are_shown_as_a_table(acme: Installation) -> None:
+    shown = acme.run("campaigns", "rules", "--company", "Acme")
 
     assert shown.code == 0, shown.err
     assert "crowd         10 recipients from one address within 5 s" in shown.out
@@ -310,26 +302,26 @@ def test_rules_are_shown_as_a_table(here: Installation) -> None:
         (["--default", "--crowd", "3"], "--default goes with no other rule"),
     ],
 )
-def test_rules_that_are_none_are_refused(here: Installation, flags: list[str], told: str) -> None:
-    refused = here.run("campaigns", "rules", "--company", "Acme", *flags)
+def test_rules_that_are_none_are_refused(acme: Installation, flags: list[str], told: str) -> None:
+    refused = acme.run("campaigns", "rules", "--company", "Acme", *flags)
 
     assert refused.code == 2
     assert told in refused.err
 
 
-def test_what_was_only_guessed_takes_the_place_of_nothing(here: Installation, tmp_path: Path) -> None:
+def test_what_was_only_guessed_takes_the_place_of_nothing(acme: Installation, tmp_path: Path) -> None:
     unnamed = tmp_path / "export.csv"
     unnamed.write_bytes(Path(CSV).read_bytes())
-    named = here.must("campaigns", "import", JSON, "--company", "Acme")["campaign"]
+    named = acme.must("campaigns", "import", JSON, "--company", "Acme")["campaign"]
 
-    again = here.must("campaigns", "import", str(unnamed), "--company", "Acme")["campaign"]
+    again = acme.must("campaigns", "import", str(unnamed), "--company", "Acme")["campaign"]
 
     assert (named["name"], named["status"]) == (again["name"], again["status"])
 
 
-def test_an_export_joins_the_campaign_that_a_source_reads(here: Installation) -> None:
+def test_an_export_joins_the_campaign_that_a_source_reads(acme: Installation) -> None:
     joined = [
-        here.must(
+        acme.must(
             "campaigns", "import", file, "--company", "Acme", "--external-id", "gophish:s:12", "--name", "N"
         )
         for file in (JSON, CSV)
@@ -341,10 +333,10 @@ def test_an_export_joins_the_campaign_that_a_source_reads(here: Installation) ->
 
 @pytest.mark.parametrize("content", [b"email;time\ra@b.example;2026-03-03\r", bytes(range(256)) * 9, b"a\rb"])
 def test_a_file_that_is_nothing_is_a_refusal_and_no_fault(
-    here: Installation, tmp_path: Path, content: bytes
+    acme: Installation, tmp_path: Path, content: bytes
 ) -> None:
     (tmp_path / "odd.csv").write_bytes(content)
 
-    refused = here.run("campaigns", "import", str(tmp_path / "odd.csv"), "--company", "Acme")
+    refused = acme.run("campaigns", "import", str(tmp_path / "odd.csv"), "--company", "Acme")
 
     assert (2, False) == (refused.code, "unexpected" in refused.err), refused.err

@@ -13,14 +13,9 @@ from awareness_core.tenants import CompanyId
 from awareness_core.use_cases.record_first_login import record_first_login
 from awareness_server.settings import Settings
 from awareness_server.wiring import build_ports
-from tests.end_to_end.rosters import Directory, make_template
+from tests.end_to_end.rosters import Directory
 
 ROSTER = "Nom,Prénom,E-mail,Matricule\nLovelace,Ada,ada@example.com,7\nHopper,Grace,grace@example.com,8\n"
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_template(tmp_path_factory.mktemp("template"))
 
 
 @pytest.fixture

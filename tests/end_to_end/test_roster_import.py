@@ -10,14 +10,9 @@ from typing import Any
 import pytest
 
 from tests.end_to_end.installed import Installation
-from tests.end_to_end.rosters import EXPORTS, Directory, Export, make_template, without_ids
+from tests.end_to_end.rosters import EXPORTS, Directory, Export, without_ids
 
 HEADER = "Nom;Prénom;E-mail;Matricule;Service\n"
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_template(tmp_path_factory.mktemp("template"))
 
 
 @pytest.fixture

@@ -13,14 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.installed import PROGRAM
-from tests.end_to_end.rosters import EXPORTS, Directory, make_template
+from tests.end_to_end.rosters import EXPORTS, Directory
 
 FRENCH = EXPORTS[0]
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_template(tmp_path_factory.mktemp("template"))
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -45,13 +44,9 @@ def gophish() -> Iterator[FakeGophish]:
     thread.join()
 
 
-@pytest.fixture
-def acme(tmp_path: Path) -> Installation:
-    installation = Installation(tmp_path)
-    assert 0 == installation.run("migrate").code
-    installation.must("company", "create", "Acme")
-    (tmp_path / "key").write_text(API_KEY)
-    return installation
+@pytest.fixture(autouse=True)
+def key_file(acme: Installation) -> None:
+    (acme.folder / "key").write_text(API_KEY)
 
 
 def added(acme: Installation, gophish: FakeGophish, name: str = "GoPhish") -> Any:  # noqa: ANN401 (JSON)
