@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.end_to_end.in_process import InProcess
 from tests.end_to_end.installed import Installation
 
 
@@ -21,6 +22,6 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def acme(template: Path, tmp_path: Path) -> Installation:
-    """An installation with a copy of it."""
+    """An installation with a copy of it; its commands that come to an end do so in this process."""
     shutil.copy(template, tmp_path / "awareness.db")
-    return Installation(tmp_path)
+    return InProcess(tmp_path)

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import logging
-import os
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import attrs
-import structlog
 
-from awareness_server.main import main
+from tests.end_to_end.in_process import InProcess
 from tests.end_to_end.installed import Ended, Installation
 
 DATA = Path(__file__).parents[1] / "data"
@@ -57,8 +51,7 @@ class Directory:
     def __init__(self, folder: Path, template: Path, **settings: str) -> None:
         shutil.copy(template, folder / "awareness.db")
         self.installation = Installation(folder, **settings)
-        self._folder = folder
-        self._settings = {f"AWARENESS_{name.upper()}": value for name, value in settings.items()}
+        self._here = InProcess(folder, **settings)
         self._watcher = sqlite3.connect(folder / "awareness.db")
 
     def close(self) -> None:
@@ -66,16 +59,7 @@ class Directory:
 
     def run(self, *arguments: str) -> Ended:
         """`awareness employees` with these arguments, for the company; in this process, which saves its imports."""
-        out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-        with (
-            contextlib.chdir(self._folder),
-            _environment(self._settings),
-            _logs_as_before(),
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(err),
-        ):
-            code = main(["employees", *arguments, "--company", "acme"])
-        return Ended(code=int(code), out=_text(out), err=_text(err))
+        return self._here.run("employees", *arguments, "--company", "acme")
 
     def run_installed(self, *arguments: str) -> Ended:
         """The same by the installed program."""
@@ -109,40 +93,6 @@ class Directory:
                     for person in found
                 ]
             page += 1
-
-
-@contextlib.contextmanager
-def _environment(settings: dict[str, str]) -> Iterator[None]:
-    before = dict(os.environ)
-    for name in [name for name in before if name.startswith("AWARENESS_")]:
-        del os.environ[name]
-    os.environ.update(settings)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
-
-
-@contextlib.contextmanager
-def _logs_as_before() -> Iterator[None]:
-    # The command sets logs up for its process, which goes on here with other tests.
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
-    try:
-        yield
-    finally:
-        structlog.reset_defaults()
-        logging.captureWarnings(capture=False)
-        root.handlers[:] = handlers
-        root.setLevel(level)
-
-
-def _text(stream: io.TextIOWrapper) -> str:
-    stream.flush()
-    written = stream.buffer
-    assert isinstance(written, io.BytesIO)
-    return written.getvalue().decode()
 
 
 def without_ids(report: dict[str, Any]) -> list[dict[str, Any]]:

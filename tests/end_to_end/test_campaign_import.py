@@ -101,7 +101,7 @@ def test_a_picture_fits_the_terminal(acme: Installation, columns: int) -> None:
 
 def test_a_picture_is_drawn_of_signs_that_the_output_can_spell(acme: Installation) -> None:
     imported = acme.must("campaigns", "import", JSON, "--company", "Acme")
-    shown = acme.run(
+    shown = Installation(acme.folder).run(
         *("campaigns", "show", imported["campaign"]["id"], "--company", "Acme"),
         env={"LANG": "C", "PYTHONIOENCODING": "ascii"},
     )

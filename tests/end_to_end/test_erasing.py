@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.end_to_end.in_process import InProcess
 from tests.end_to_end.installed import PROGRAM, Installation
 
 ROSTER = "Nom,Prénom,E-mail,Matricule\nQvornemzak,Ada,zyxgone@example.com,7\nHopper,Grace,g@example.com,8\n"
@@ -31,7 +32,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def directory(tmp_path: Path, template: Path) -> Installation:
-    return Installation(Path(shutil.copytree(template, tmp_path / "erasing")))
+    return InProcess(Path(shutil.copytree(template, tmp_path / "erasing")))
 
 
 def ids_of(directory: Installation) -> dict[str, str]:
