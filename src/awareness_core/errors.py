@@ -139,6 +139,15 @@ class StoreUnavailable(AwarenessError):
     code = "SERVICE_UNAVAILABLE"
 
 
+class HasherBusy(AwarenessError):
+    """So many passwords wait to be looked at that another one would wait too long. Nothing is down."""
+
+    code = "SERVICE_UNAVAILABLE"
+
+    def __init__(self) -> None:
+        super().__init__("Too many people log in at this moment. Try again in a few seconds.")
+
+
 class SignatureInvalid(AwarenessError):
     """A notice is not signed with its source's secret, or names no source; which of the two is never told."""
 

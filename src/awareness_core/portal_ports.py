@@ -20,8 +20,8 @@ from awareness_core.sessions import Membership, Session, SessionDigest
 class PasswordHasher(Protocol):
     """Makes hashes that are slow to guess from. Its work is off the event loop, and never inside a transaction.
 
-    Passwords are in normal form and not longer than `chosen_passwords.MAX_LENGTH`. Raises `StoreUnavailable` when so
-    many wait already that another one would wait too long.
+    Passwords are in normal form and not longer than `chosen_passwords.MAX_LENGTH`. Raises `HasherBusy` when so many
+    wait already that another one would wait too long.
     """
 
     async def hash(self, password: str) -> str:

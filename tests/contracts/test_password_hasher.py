@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from awareness_core.chosen_passwords import MAX_LENGTH
-from awareness_core.errors import StoreUnavailable
+from awareness_core.errors import HasherBusy
 from awareness_core.portal_ports import PasswordHasher
 from awareness_core.ports import inside_transaction
 from awareness_memory import FewPasswords, ScryptHasher
@@ -94,7 +94,7 @@ async def test_more_people_at_once_than_there_is_room_for_are_told_to_come_back(
     monkeypatch.setattr(Argon2Hasher, "_verify", lambda *_: gate.wait())
 
     async def one_too_many() -> None:
-        with pytest.raises(StoreUnavailable, match="Try again"):
+        with pytest.raises(HasherBusy, match="Try again"):
             await hasher.verify("x", None)
         gate.set()
 

@@ -37,6 +37,7 @@ CODES = {
     "MassDeactivationBlocked": "MASS_DEACTIVATION_BLOCKED",
     "RateLimitExceeded": "RATE_LIMIT_EXCEEDED",
     "StoreUnavailable": "SERVICE_UNAVAILABLE",
+    "HasherBusy": "SERVICE_UNAVAILABLE",
     "SignatureInvalid": "SIGNATURE_INVALID",
     "SourceUnavailable": "SOURCE_UNAVAILABLE",
     "ProviderUnavailable": "SERVICE_UNAVAILABLE",

@@ -10,11 +10,12 @@ import structlog
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from awareness_core.errors import StoreUnavailable
+from awareness_core.errors import HasherBusy, StoreUnavailable
 from awareness_core.ports import Reading
 from awareness_core.sessions import form_token
 from awareness_core.tenants import CompanyId, Language
 from awareness_memory import MemoryStore
+from awareness_passwords import Argon2Hasher
 from awareness_web.languages import texts_in
 from tests.contracts.storages import memory_storage
 from tests.portal.browser import HOST, Page
@@ -280,6 +281,21 @@ async def test_a_database_that_is_away_is_told_as_that_and_no_more() -> None:
         assert SECRET not in page.body
     store.failure = None
     assert 200 == (await browser.get("/portal")).status
+
+
+async def test_too_many_logins_at_once_are_not_told_as_a_database_that_is_away(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def verify(*_: object) -> bool:
+        raise HasherBusy
+
+    await site.inside()
+    monkeypatch.setattr(Argon2Hasher, "verify", verify)
+    with structlog.testing.capture_logs() as lines:
+        page = await site.browser().log_in(ADA, GOOD)
+
+    assert (503, "5", True) == (page.status, page.headers["retry-after"], "Back in a moment" in page.text)
+    assert ["hasher_busy"] == [line["event"] for line in lines]
 
 
 async def test_an_error_that_nobody_thought_of_shows_nothing_and_is_logged_without_secrets() -> None:

@@ -19,6 +19,7 @@ from awareness_core.errors import (
     Conflict,
     ConstraintViolated,
     Fault,
+    HasherBusy,
     IdempotencyKeyReused,
     InsufficientScope,
     MassDeactivationBlocked,
@@ -132,6 +133,7 @@ STATUSES: Mapping[type[AwarenessError], int] = MappingProxyType(
         HeadersTooLarge: 431,
         Unexpected: 500,
         StoreUnavailable: 503,
+        HasherBusy: 503,
         SourceUnavailable: 503,
         ProviderUnavailable: 503,
         SignInUnproven: 503,
@@ -176,7 +178,7 @@ def headers_of(refusal: AwarenessError) -> HeaderPairs:
         case SignatureInvalid():
             # RFC 9110 wants a scheme named with every 401; no registered one is a signature of the body.
             return ((b"www-authenticate", b"HMAC"),)
-        case StoreUnavailable() | SourceUnavailable():
+        case StoreUnavailable() | HasherBusy() | SourceUnavailable():
             return ((b"retry-after", b"%d" % RETRY_WHEN_UNAVAILABLE),)
         case _:
             return ()

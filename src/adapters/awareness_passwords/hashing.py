@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 from argon2 import PasswordHasher, Type
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from awareness_core.errors import StoreUnavailable
+from awareness_core.errors import HasherBusy
 from awareness_core.ports import refuse_inside_transaction
 
 # OWASP's first recommendation, of equal strength with its others; one lane, as other requests want the processors, too
@@ -74,7 +74,7 @@ class Argon2Hasher:
         refuse_inside_transaction("a password was hashed")
         with self._counting:
             if self._busy >= self._most:
-                raise StoreUnavailable("Too many people log in at this moment. Try again in a few seconds.")
+                raise HasherBusy
             self._busy += 1
         future = self._threads.submit(work, *arguments)
         # Counted until it is over, even when whoever asked has gone.

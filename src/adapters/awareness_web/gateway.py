@@ -18,7 +18,7 @@ import attrs
 import structlog
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send, WebSocketCloseEvent
 
-from awareness_core.errors import RateLimitExceeded, StoreUnavailable
+from awareness_core.errors import HasherBusy, RateLimitExceeded, StoreUnavailable
 from awareness_web.answers import Answer, HeaderPairs, go_to
 from awareness_web.head import Head, head_of
 from awareness_web.metrics import PortalMetrics
@@ -174,7 +174,7 @@ def _told(error: Exception) -> tuple[int, str, HeaderPairs]:
             return error.status, error.reason, error.headers
         case RateLimitExceeded():
             return 429, "throttled", ((b"retry-after", b"%d" % error.retry_after),)
-        case StoreUnavailable():
+        case StoreUnavailable() | HasherBusy():
             return 503, "unavailable", ((b"retry-after", _RETRY_WHEN_UNAVAILABLE),)
         case _:
             return 500, "unexpected", ()
@@ -183,6 +183,8 @@ def _told(error: Exception) -> tuple[int, str, HeaderPairs]:
 def _tell(error: Exception, request_id: str) -> None:
     if isinstance(error, StoreUnavailable):
         _log.warning("store_unavailable", request_id=request_id, error=error.message)
+    elif isinstance(error, HasherBusy):
+        _log.warning("hasher_busy", request_id=request_id)
     elif not isinstance(error, Refused | RateLimitExceeded):
         # Spelt out here: given the exception itself, a console renderer shows local variables, passwords among them.
         spelt = "".join(traceback.format_exception(error))
