@@ -428,9 +428,12 @@ async def test_an_address_that_only_userinfo_tells_is_taken_from_there(joined: J
     joined.provider.userinfo = {"sub": "2", "email": GRACE}
 
     assert "/portal" == entered.location
-    assert (503, "strange_answer") == await joined.reason()
+    assert (403, "userinfo") == await joined.reason()
     joined.provider.userinfo = None
+    assert (403, "userinfo") == await joined.reason()
+    joined.provider.replies["/userinfo"] = raw(bytes_of(502, b"<html>Bad gateway</html>"))
     assert (503, "strange_answer") == await joined.reason()
+    joined.provider.replies.clear()
     joined.provider.metadata = {"userinfo_endpoint": None}
     joined.site.wait(timedelta(hours=1))
     assert (403, "no_address") == await joined.reason()

@@ -30,6 +30,7 @@ SECRET: Final = "secret"  # noqa: S105 (a reason)
 CODE: Final = "code"
 CLIENT: Final = "client"
 ISSUER: Final = "issuer"
+USERINFO: Final = "userinfo"
 
 _SCOPE: Final = "openid email"
 _LONGEST_SECRET: Final = 1024
@@ -161,12 +162,16 @@ class OidcClient:
         """The claims of the UserInfo endpoint (OpenID Connect Core 1.0 §5.3), if they are of the same person."""
         headers = {"authorization": f"Bearer {access_token}"}
         answer = await ask("GET", url, limits=self._limits, headers=headers)
+        if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            raise ProviderUnavailable(
+                f"{shown(url)} answered with the status {answer.status}", reason=STRANGE
+            )
         try:
             told = _claims.decode(answer.body) if answer.status == HTTPStatus.OK else None
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
             told = None
         if told is None or told.get("sub") != claims.get("sub"):
-            raise ProviderUnavailable(f"{shown(url)} does not tell who it is", reason=STRANGE)
+            raise SignInUnproven(f"{shown(url)} does not tell who it is", reason=USERINFO)
         return {**told, **claims}
 
 
