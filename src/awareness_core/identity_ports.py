@@ -49,7 +49,10 @@ class SingleSignOn(Protocol):
     """
 
     async def check(self, provider: IdentityProvider) -> None:
-        """Nothing when the client's secret can be read and the provider describes itself as it must."""
+        """Nothing when the client's secret can be read and the provider describes itself as it must.
+
+        The reason is `secret` when the file is at fault, `unreachable` or `slow` when nothing was answered.
+        """
 
     async def address(self, provider: IdentityProvider, request: SignInRequest) -> str:
         """Where the browser is sent."""

@@ -240,21 +240,26 @@ async def test_the_token_and_the_ticket_are_in_no_repr(world: _World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "field"), [("secret", "client_secret_file"), ("strange", "issuer"), ("slow", "issuer")]
+    ("reason", "field"), [("secret", "client_secret_file"), ("strange", "issuer"), ("metadata", "issuer")]
 )
 async def test_a_provider_that_does_not_pass_the_check_is_told_by_its_field_and_not_stored(
     world: _World, reason: str, field: str
 ) -> None:
-    class Unfit(MemorySingleSignOn):
-        async def check(self, provider: IdentityProvider) -> None:
-            raise ProviderUnavailable(f"{provider.issuer} is unfit", reason=reason)
-
-    unfit = attrs.evolve(world, ports=attrs.evolve(world.ports, single_sign_on=Unfit()))
     with pytest.raises(ValidationFailed) as refusal:
-        await unfit.connect(world.acme)
+        await _unfit(world, reason).connect(world.acme)
 
     expected = Fault(field=field, code=reason, message="https://login.acme.example is unfit")
     assert [expected] == list(refusal.value.faults)
+    assert not await world.ports.identity_providers.is_any_provider()
+
+
+@pytest.mark.parametrize("reason", ["unreachable", "slow"])
+async def test_a_provider_that_does_not_answer_is_no_fault_of_what_was_typed(
+    world: _World, reason: str
+) -> None:
+    with pytest.raises(ProviderUnavailable, match="is unfit"):
+        await _unfit(world, reason).connect(world.acme)
+
     assert not await world.ports.identity_providers.is_any_provider()
 
 
@@ -263,3 +268,13 @@ async def test_a_provider_that_cannot_be_is_not_stored(world: _World) -> None:
         await world.connect(world.acme, "http://login.acme.example")
 
     assert not await world.ports.identity_providers.is_any_provider()
+
+
+def _unfit(world: _World, reason: str) -> _World:
+    """The same, where no provider passes the check."""
+
+    class Unfit(MemorySingleSignOn):
+        async def check(self, provider: IdentityProvider) -> None:
+            raise ProviderUnavailable(f"{provider.issuer} is unfit", reason=reason)
+
+    return attrs.evolve(world, ports=attrs.evolve(world.ports, single_sign_on=Unfit()))

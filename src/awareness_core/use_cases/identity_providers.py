@@ -11,6 +11,8 @@ from awareness_core.identity_providers import (
 from awareness_core.ports import PortalPorts
 from awareness_core.tenants import CompanyId
 
+_AWAY = frozenset({"unreachable", "slow"})
+
 
 async def set_identity_provider(
     ports: PortalPorts,
@@ -25,7 +27,7 @@ async def set_identity_provider(
 
     Sessions that began at another issuer, or as another client, end with it.
     Without `is_checked` it is believed as it was typed. Raises `ValidationFailed` for what cannot be, or is not
-    answered as it must be; `NotFound` for an unknown company.
+    answered as it must be; `ProviderUnavailable` for one that does not answer; `NotFound` for an unknown company.
     """
     normal_issuer, normal_client = check_identity_provider(
         issuer=issuer, client_id=client_id, client_secret_file=client_secret_file
@@ -41,6 +43,8 @@ async def set_identity_provider(
         try:
             await ports.single_sign_on.check(provider)
         except ProviderUnavailable as error:
+            if error.reason in _AWAY:
+                raise
             field = "client_secret_file" if error.reason == "secret" else "issuer"
             raise ValidationFailed([Fault(field=field, code=error.reason, message=error.message)]) from None
     async with ports.store.transaction(company_id) as transaction:

@@ -90,9 +90,9 @@ def _as_failure(error: Exception) -> CommandFailed | None:
     if isinstance(error, CommandFailed):
         return error
     # Imported here because help needs none of the core, and the core takes as long to import as all the rest.
-    from awareness_core.errors import AwarenessError, StoreUnavailable, ValidationFailed
+    from awareness_core.errors import AwarenessError, ProviderUnavailable, StoreUnavailable, ValidationFailed
 
-    if isinstance(error, StoreUnavailable):
+    if isinstance(error, StoreUnavailable | ProviderUnavailable):
         return CommandFailed(error.message, ExitCode.UNAVAILABLE)
     if isinstance(error, ValidationFailed):
         details = tuple(f"{fault.field}: {fault.message}" for fault in error.faults)
