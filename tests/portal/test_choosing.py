@@ -160,7 +160,8 @@ async def test_a_session_left_open_is_no_way_to_guess_the_password(site: Site) -
         page = await browser.post("/portal/password", {"current": "wrong", "new": BETTER, "again": BETTER})
     page = await browser.post("/portal/password", {"current": GOOD, "new": BETTER, "again": BETTER})
 
-    assert "Too many attempts" in page.text
+    assert (429, True) == (page.status, "Too many attempts" in page.text)
+    assert 0 < int(page.headers["retry-after"]) <= 900
     site.wait(timedelta(minutes=15))
     page = await browser.post("/portal/password", {"current": GOOD, "new": BETTER, "again": BETTER})
     assert "/portal" == page.location

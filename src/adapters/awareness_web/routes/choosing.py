@@ -48,11 +48,13 @@ def choosing_routes(desk: Desk) -> list[HTTPRouteHandler]:
         elsewhere = _belongs_elsewhere(request, visit)
         if visit is None or elsewhere is not None:
             return elsewhere or go_to(LOGIN)
-        faults = await _faults_before(desk, visit, fields)
+        try:
+            faults = await _faults_before(desk, visit, fields)
+        except RateLimitExceeded as refusal:
+            desk.metrics.count_choice(ChoiceOutcome.THROTTLED)
+            return _page(request, visit, faults=[THROTTLED], refusal=refusal)
         if faults:
-            desk.metrics.count_choice(
-                ChoiceOutcome.THROTTLED if THROTTLED in faults else ChoiceOutcome.REFUSED
-            )
+            desk.metrics.count_choice(ChoiceOutcome.REFUSED)
             return _page(request, visit, faults=faults)
         outcome = await choose_password(
             desk.ports,
@@ -82,15 +84,9 @@ def _belongs_elsewhere(request: AnyRequest, visit: Visit | None) -> Answer | Non
 
 
 async def _faults_before(desk: Desk, visit: Visit, fields: Fields) -> Sequence[str]:
-    """What is wrong with what was typed, before the password itself is looked at."""
+    """What is wrong with what was typed, before the password itself is looked at. Raises `RateLimitExceeded`."""
     if not visit.session.must_choose:
-        try:
-            is_own = await is_own_password(
-                desk.ports, visit.member, visit.person.email, fields.get("current", "")
-            )
-        except RateLimitExceeded:
-            return [THROTTLED]
-        if not is_own:
+        if not await is_own_password(desk.ports, visit.member, visit.person.email, fields.get("current", "")):
             return [WRONG_CURRENT]
         if normal_password(fields.get("new", "")) == normal_password(fields.get("current", "")):
             return [UNCHANGED]
@@ -100,11 +96,18 @@ async def _faults_before(desk: Desk, visit: Visit, fields: Fields) -> Sequence[s
     return [*([Weakness.TOO_SHORT.value] if is_short else []), MISMATCH]
 
 
-def _page(request: AnyRequest, visit: Visit, *, faults: Sequence[str] = ()) -> Answer:
+def _page(
+    request: AnyRequest,
+    visit: Visit,
+    *,
+    faults: Sequence[str] = (),
+    refusal: RateLimitExceeded | None = None,
+) -> Answer:
     return page(
         "choose",
         visit.company.language,
-        status=422 if faults else 200,
+        status=200 if not faults else 422 if refusal is None else 429,
+        headers=() if refusal is None else ((b"retry-after", b"%d" % refusal.retry_after),),
         form_token=form_token(session_token(request) or ""),
         faults=faults,
         fields_of={MISMATCH: "again", WRONG_CURRENT: "current", THROTTLED: "current"},
