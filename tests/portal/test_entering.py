@@ -83,6 +83,30 @@ async def test_the_mailed_password_is_not_used_up_until_another_one_is_chosen(st
     assert [422] * 2 == [(await stored.browser().log_in(ADA, mailed)).status for mailed in (first, second)]
 
 
+@pytest.mark.parametrize("path", ["/login", "/login/company"])
+async def test_a_form_that_another_tab_was_faster_with_leads_where_that_one_led(
+    site: Site, path: str
+) -> None:
+    browser = await site.inside()
+    sent = {"email": ADA, "password": "wrong", "form_token": "0" * 64}
+    inside = await browser.post(path, sent)
+    forged = await browser.post(path, sent, headers={"sec-fetch-site": "cross-site"})
+    still = await browser.get("/portal")
+    browser.cookies["__Host-awareness-session"] = "none"
+    outside = await browser.post(path, sent)
+
+    assert (303, "/portal", []) == (inside.status, inside.location, inside.set_cookies)
+    assert [403, 200, 403] == [page.status for page in (forged, still, outside)]
+
+
+async def test_a_form_of_somebody_who_has_yet_to_choose_leads_to_choosing(site: Site) -> None:
+    browser = site.browser()
+    await browser.log_in(ADA, await site.invited())
+    page = await browser.post("/login", {"email": ADA, "password": "x", "form_token": "0" * 64})
+
+    assert (303, "/portal/choose") == (page.status, page.location)
+
+
 async def test_an_expired_password_opens_nothing(site: Site) -> None:
     mailed = await site.invited()
     site.wait(site.acme.invitation_lifetime)

@@ -67,7 +67,7 @@ def company_routes(desk: Desk) -> list[HTTPRouteHandler]:
         try:
             fields = await form(request, token=visitor_token(request))
         except NotFromHere:
-            return _page(desk, request, status=403, fault="stale")
+            return await _beside_a_stale_form(desk, request)
         email = fields.get("email", "").strip()
         if not email:
             return _page(desk, request, status=422, fault="missing")
@@ -120,6 +120,13 @@ async def leave_for(desk: Desk, request: AnyRequest, provider: IdentityProvider,
         address=departure.address,
         host=urlsplit(departure.address).netloc,
     )
+
+
+async def _beside_a_stale_form(desk: Desk, request: AnyRequest) -> Answer:
+    """The way in for whoever has logged in from another tab meanwhile, else the form anew."""
+    if await desk.visit(request) is not None:
+        return go_to(HOME)
+    return _page(desk, request, status=403, fault="stale")
 
 
 async def _come_back(desk: Desk, request: AnyRequest) -> Answer:

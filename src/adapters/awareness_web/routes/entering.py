@@ -31,18 +31,17 @@ def entering_routes(desk: Desk) -> list[HTTPRouteHandler]:
 
     @get(LOGIN)
     async def show_login(request: AnyRequest) -> Answer:
-        visit = await desk.visit(request)
-        if visit is not None:
-            return go_to(CHOOSE if visit.session.must_choose else HOME)
-        return await _login_page(desk, request, notice=_notice(request))
+        return await _inside(desk, request) or await _login_page(desk, request, notice=_notice(request))
 
     @post(LOGIN)
     async def enter(request: AnyRequest) -> Answer:
         try:
             fields = await form(request, token=visitor_token(request))
         except NotFromHere:
-            # Open for days, or a browser that keeps no cookies: nothing is lost by trying again.
-            return await _login_page(desk, request, status=403, fault="stale")
+            # Logged in from another tab, which took the form's cookie; else open for days, or a browser that keeps
+            # no cookies: nothing is lost by trying again.
+            inside = await _inside(desk, request)
+            return inside or await _login_page(desk, request, status=403, fault="stale")
         email, password = fields.get("email", "").strip(), fields.get("password", "")
         provider = await provider_for(desk, email)
         if provider is None and not (email and password):
@@ -69,6 +68,12 @@ def entering_routes(desk: Desk) -> list[HTTPRouteHandler]:
         return await _let_in(desk, request, admission)
 
     return [show_root, show_login, enter]
+
+
+async def _inside(desk: Desk, request: AnyRequest) -> Answer | None:
+    """Where somebody belongs who has a session already."""
+    visit = await desk.visit(request)
+    return None if visit is None else go_to(CHOOSE if visit.session.must_choose else HOME)
 
 
 def _notice(request: AnyRequest) -> str | None:
