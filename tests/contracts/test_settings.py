@@ -184,6 +184,12 @@ def test_a_selector_without_a_key_to_sign_with_is_refused() -> None:
     assert fault.startswith("dkim_key: is needed with dkim_selector, or mails are not signed;")
 
 
+def test_a_selector_that_cannot_be_used_is_told_once() -> None:
+    (fault,) = faults(AWARENESS_DKIM_KEY=SECRETS["dkim_key"], AWARENESS_DKIM_SELECTOR="a b;")
+
+    assert fault.startswith("dkim_selector: cannot be used: ")
+
+
 def test_a_call_that_mails_ends_long_before_it_counts_as_dead() -> None:
     (fault,) = faults(AWARENESS_MAIL_SECONDS=str(LONGEST_MAIL_SECONDS + 1))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -83,28 +83,31 @@ def read_settings(
         if checker.broken is not None:
             raise checker.broken from None
         raise
-    if (
-        settings.smtp_url
-        and not settings.mail_from
-        and not any(fault.startswith("mail_from:") for fault in faults)
-    ):
+    faults += _missing_partners(settings, faults)
+    if faults:
+        raise SettingsInvalid(faults)
+    return Configuration(settings=settings, origins=checker.origins)
+
+
+def _missing_partners(settings: Settings, told: Sequence[str]) -> list[str]:
+    """What is needed with a setting that is there, but for what was given and is `told` to be wrong already."""
+
+    def is_absent(name: str) -> bool:
+        return not getattr(settings, name) and not any(fault.startswith(name) for fault in told)
+
+    faults = []
+    if settings.smtp_url and is_absent("mail_from"):
         faults.append("mail_from: is needed with smtp_url; give an address like no-reply@example.com")
-    if settings.dkim_key and not settings.dkim_selector:
+    if settings.dkim_key and is_absent("dkim_selector"):
         faults.append(
             "dkim_selector: is needed with dkim_key; give the name of the key in DNS, like awareness2026"
         )
-    if (
-        settings.dkim_selector
-        and not settings.dkim_key
-        and not any(fault.startswith("dkim_key") for fault in faults)
-    ):
+    if settings.dkim_selector and is_absent("dkim_key"):
         faults.append(
             "dkim_key: is needed with dkim_selector, or mails are not signed; "
             "name the file of the private key in dkim_key_file"
         )
-    if faults:
-        raise SettingsInvalid(faults)
-    return Configuration(settings=settings, origins=checker.origins)
+    return faults
 
 
 _Naming = Callable[[str], str]
