@@ -319,8 +319,16 @@ def test_no_secret_stands_in_a_refusal(name: str) -> None:
         ("postgresql://u:p@h:5432/d", "postgresql://u:***@h:5432/d"),
         (
             "postgresql://u:p@h/d?sslmode=require&password=p",
-            "postgresql://u:***@h/d?sslmode=***&password=***",
+            "postgresql://u:***@h/d?sslmode=require&password=***",
         ),
+        (
+            "postgresql://u:p@h/d?pool_size=5&options=-cx&sslmode=a%20b",
+            "postgresql://u:***@h/d?pool_size=5&options=***&sslmode=***",
+        ),
+        ("smtp://u:p@mail?starttls=never", "smtp://u:***@mail?starttls=never"),
+        ("smtp://u:p?starttls=never@mail", "***"),
+        ("redis://h?x&y=z", "redis://h?***&y=***"),
+        ("redis://h?hunter2", "redis://h?***"),
         ("redis://:p@[::1]:6379/0", "redis://:***@[::1]:6379/0"),
         ("smtp://token@mail", "smtp://***@mail"),
         ("postgresql://u:p@one:5432,two/d", "postgresql://u:***@one:5432,two/d"),

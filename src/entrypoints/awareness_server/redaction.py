@@ -19,12 +19,20 @@ _ADDRESS = re.compile(r"[^\s<>()\[\],:;\"/]+")
 _PLACE = re.compile(r"[0-9A-Za-z.-]+(:[0-9]{1,5})?")
 # Up to the last "@", since a password may hold what ought to have been encoded.
 _PASSWORD = re.compile(r"[^:/]+://[^:@/]*:(.+)@")
+# What says how a server is reached, not how to get in; a value with any other sign may be something misplaced.
+_OPEN_OPTION = re.compile(
+    "(starttls|sslmode|sslnegotiation|target_session_attrs|host|port|pool_size|(connect|statement)_timeout)"
+    r"=[0-9A-Za-z._,/-]*"
+)
 # Shorter ones would blot out innocent words.
 _SHORTEST_SECRET = 5
 
 
 def shown_url(url: str) -> str:
-    """The URL without its password and the values after `?`; without its user too when there is no password."""
+    """The URL without its password, and without its user too when there is none.
+
+    Of the options after `?` the values are left out, but of those that are known to be no secret.
+    """
     try:
         parts = urlsplit(url)
         place = _places(parts)
@@ -42,11 +50,18 @@ def shown_url(url: str) -> str:
         if parts.username
         else ""
     )
-    options = re.sub(r"=[^&]*", f"={HIDDEN}", query) if "=" in query else HIDDEN if query else ""
+    options = "&".join(map(_shown_option, query.split("&"))) if query else ""
     return (
         f"{parts.scheme}://{user}{place}{parts.path}"
         f"{f'?{options}' if options else ''}{f'#{HIDDEN}' if parts.fragment else ''}"
     )
+
+
+def _shown_option(option: str) -> str:
+    name, equals, _ = option.partition("=")
+    if _OPEN_OPTION.fullmatch(option):
+        return option
+    return f"{name}={HIDDEN}" if equals else HIDDEN
 
 
 def _places(parts: SplitResult) -> str:
