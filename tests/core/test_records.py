@@ -79,7 +79,7 @@ def test_a_text_one_character_longer_is_refused(field: str, letter: str) -> None
 
 
 @pytest.mark.parametrize("field", REQUIRED)
-@pytest.mark.parametrize("blank", ["", " ", "\u3000", "\t\r\n"], ids=code_points)
+@pytest.mark.parametrize("blank", ["", " ", "\u3000", "\t\r\n", "\u200b", "\u3164 \u200d"], ids=code_points)
 def test_a_required_text_must_not_be_blank(field: str, blank: str) -> None:
     assert [("too_short", field)] == [(fault.code, fault.field) for fault in _faults(_with(field, blank))]
 
@@ -97,7 +97,7 @@ def test_a_control_character_is_refused_in_every_field(field: str, control: str)
     assert [("control_character", field)] == [(fault.code, fault.field) for fault in faults]
 
 
-@pytest.mark.parametrize("blank", [None, "", " ", "\u3000"], ids=code_points)
+@pytest.mark.parametrize("blank", [None, "", " ", "\u3000", "\u200b"], ids=code_points)
 @pytest.mark.parametrize("field", ["job_title", "phone", "address"])
 def test_null_and_blank_clear_an_optional_text(field: str, blank: str | None) -> None:
     assert getattr(check_record(_with(field, blank)), field) is None

@@ -20,6 +20,18 @@ from tests.core.strategies import (
     plain_texts,
 )
 
+UNSEEN = (
+    "\u200b",
+    "\u200d",
+    "\u00ad",
+    "\u2060",
+    "\ufeff",
+    "\u180b",
+    "\u3164",
+    "\u2800",
+    "\ufe0f",
+    "\U000e0101",
+)
 INNER_CONTROLS = st.sampled_from(CONTROLS)
 
 
@@ -46,6 +58,36 @@ def test_a_normal_text_is_composed_and_has_no_outer_blanks(text: str) -> None:
 @given(plain_texts(), st.sampled_from(BLANKS), st.sampled_from(BLANKS))
 def test_outer_blanks_of_any_kind_make_no_difference(text: str, before: str, after: str) -> None:
     assert normal_text(text) == normal_text(f"{before}{text}{after}")
+
+
+@given(st.text(st.sampled_from([*BLANKS, *UNSEEN]), max_size=8))
+def test_what_nobody_can_see_is_blank(text: str) -> None:
+    assert "" == normal_text(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\N{WOMAN}\N{ZERO WIDTH JOINER}\N{ROCKET}",
+        "\N{HEAVY BLACK HEART}\N{VARIATION SELECTOR-16}",
+        "\u0915\u094d\N{ZERO WIDTH JOINER}\u0937",
+        "Jean\N{SOFT HYPHEN}Luc",
+        "\N{ZERO WIDTH SPACE}Ada",
+    ],
+    ids=code_points,
+)
+def test_what_joins_or_parts_letters_is_kept(text: str) -> None:
+    assert text == normal_text(text)
+    assert text_problem(text, max_length=9) is None
+
+
+@given(st.sampled_from(UNSEEN), st.sampled_from(["\x00", "\u2028", "\u202e"]))
+def test_a_control_character_among_what_nobody_sees_is_refused_all_the_same(
+    unseen: str, control: str
+) -> None:
+    problem = text_problem(normal_text(f"{unseen}{control}{unseen}"), max_length=9)
+
+    assert "control_character" == getattr(problem, "code", None)
 
 
 def test_ascii_blanks_are_trimmed_too() -> None:
