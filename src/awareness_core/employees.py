@@ -131,7 +131,7 @@ class InvitationHistory:
     """What became of the invitations of one person; all None for somebody never invited.
 
     `last_attempt_at` counts failed attempts too. `live_until` is when the last mailed temporary password that is still
-    good expires; archiving and the first login clear it.
+    good expires; archiving and the first login clear it. Another address clears all three.
     """
 
     last_attempt_at: datetime | None = None
@@ -209,10 +209,13 @@ def amend(
 ) -> Employee:
     """`employee` as the record wants them; the very same value when nothing differs.
 
-    `email` and `sector_id` are what the plan decided, which may not be what the record says.
+    `email` and `sector_id` are what the plan decided, which may not be what the record says. With another address they
+    were never invited: what was mailed, was mailed to somebody else's mailbox as far as anybody knows.
     """
+    keeps_address = email.key == employee.email.key
     amended = attrs.evolve(
         employee,
+        invitation=employee.invitation if keeps_address else InvitationHistory(),
         external_id=employee.external_id if record.external_id is None else record.external_id,
         email=email,
         last_name=record.last_name,
@@ -293,6 +296,11 @@ class EmployeeChange:
             return False
         is_leaving = self.before.is_active and not self.after.is_active
         return is_leaving or (self.before.has_password and not self.after.has_password)
+
+    @property
+    def moves_address(self) -> bool:
+        """Whether temporary passwords of the person, mailed to another address, must end with this change."""
+        return self.before is not None and self.before.email.key != self.after.email.key
 
 
 def search_text(employee: Employee) -> str:

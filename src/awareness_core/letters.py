@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from awareness_core.clock_ports import Entropy
-from awareness_core.employees import Employee
+from awareness_core.employees import Employee, EmployeeId
 from awareness_core.invitations import last_attempts
 from awareness_core.passwords import (
     ENTROPY_BYTES,
@@ -61,3 +61,14 @@ async def note_outcomes(
         await transaction.record_failures(
             [(password, moment) for (password, _), moment in zip(failed, moments, strict=True)]
         )
+
+
+async def readdressed(
+    transaction: Transaction, employee_ids: Collection[EmployeeId]
+) -> frozenset[EmployeeId]:
+    """Whose address changed while their mail was under way, of people whose attempt was noted before that.
+
+    What was mailed opens nothing. A change back to the same address counts too.
+    """
+    people = await transaction.employees_by_id(employee_ids)
+    return frozenset(person.id for person in people if person.invitation.last_attempt_at is None)

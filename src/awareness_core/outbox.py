@@ -82,5 +82,10 @@ def passed_over(pending: PendingInvitation, *, now: datetime) -> PendingInvitati
     return attrs.evolve(pending, holder=None, due_at=now + FIRST_WAIT)
 
 
+def handed_on(pending: PendingInvitation, *, now: datetime) -> PendingInvitation:
+    """The same, to be mailed by whoever looks next: its mail went to an address that is the person's no more."""
+    return attrs.evolve(pending, holder=None, due_at=now)
+
+
 def _wait(attempts: int) -> timedelta:
     return min(FIRST_WAIT * (1 << min(attempts - 1, 10)), LONGEST_WAIT)

@@ -70,7 +70,8 @@ class PortalReading(Protocol):
 class PortalWriting(Protocol):
     """The part of a `Transaction` that is about logging in.
 
-    Chosen passwords and sessions of everyone whose change `ends_access` are destroyed with it.
+    Chosen passwords and sessions of everyone whose change `ends_access` are destroyed with it. So are the sessions, of
+    everyone whose change `moves_address`, in which they must choose.
     """
 
     async def save_chosen_password(self, password: ChosenPassword) -> None:

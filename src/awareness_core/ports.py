@@ -219,7 +219,8 @@ class Transaction(Reading, ErasureTransaction, PortalWriting, Protocol):
         """Write all changes and new sectors, or raise and write none; keep each change's fingerprint, or none.
 
         Addresses and external ids may swap hands within one call. Temporary passwords of everyone whose change
-        `ends_access` are destroyed, as by `forget_passwords`. Raises `ConstraintViolated` when an address is held by
+        `ends_access` are destroyed, as by `forget_passwords`; those of everyone whose change `moves_address` too, while
+        their pending invitations stay, for the new address. Raises `ConstraintViolated` when an address is held by
         another active employee of any company, or an external id is another employee's.
         """
 
@@ -234,10 +235,7 @@ class Transaction(Reading, ErasureTransaction, PortalWriting, Protocol):
         """
 
     async def record_failures(self, failures: Sequence[tuple[TemporaryPassword, datetime]]) -> None:
-        """Note that these were not mailed, and when their employees' last attempt was instead of `created_at`.
-
-        Does nothing for an employee whose password was destroyed, or whose last attempt is later.
-        """
+        """Note that these were not mailed, and when the last attempt was, of those still kept if no other is later."""
 
     async def forget_passwords(self, employee_ids: Collection[EmployeeId]) -> None:
         """Destroy the temporary passwords of these employees, and their pending invitations with them."""

@@ -7,6 +7,7 @@ from datetime import timedelta
 import attrs
 import pytest
 
+from awareness_core.emails import parse_email
 from awareness_core.employees import (
     Employee,
     EmployeeChange,
@@ -17,6 +18,8 @@ from awareness_core.employees import (
     log_in_first,
 )
 from awareness_core.errors import ConstraintViolated
+from awareness_core.outbox import decided
+from awareness_core.sessions import Session, digest_token
 from tests.contracts.storages import (
     ACME,
     GLOBEX,
@@ -24,6 +27,7 @@ from tests.contracts.storages import (
     NOW,
     Storage,
     apply,
+    changed,
     everyone,
     hired,
     password,
@@ -184,6 +188,54 @@ async def test_a_failure_is_noted_as_the_last_attempt_unless_a_later_one_was_mad
         InvitationHistory(last_attempt_at=NOW),
         InvitationHistory(),
     ] == await _histories(storage)
+
+
+async def test_what_was_mailed_to_another_address_opens_nothing_and_what_is_pending_stays(
+    storage: Storage,
+) -> None:
+    people = [person(number) for number in (1, 2, 3, 4)]
+    await apply(storage, hired(*people))
+    await _attempt(storage, *people)
+    pending = [decided(one.id, holder="h", now=NOW) for one in people]
+    choosing = [_session(one, must_choose=True) for one in people]
+    inside = _session(people[0], must_choose=False)
+    async with storage.store.transaction(ACME.id) as transaction:
+        await transaction.save_pending(pending)
+        for one in (*choosing, inside):
+            await transaction.save_session(one)
+    before = await everyone(storage)
+
+    await apply(
+        storage,
+        [
+            # Two swap, one is spelt in another way, one is called by another name.
+            changed(before[0], email=before[1].email, invitation=InvitationHistory()),
+            changed(before[1], email=before[0].email, invitation=InvitationHistory()),
+            changed(before[2], email=parse_email(before[2].email.text.upper())),
+            changed(before[3], last_name="Other"),
+        ],
+    )
+    await _deliver(storage, people[0])
+
+    assert [InvitationHistory()] * 2 == (await _histories(storage))[:2]
+    async with storage.store.reading(ACME.id) as reading:
+        kept = [len(await reading.temporary_passwords(one.id)) for one in before]
+        sessions = [await reading.session(one.digest) is not None for one in (*choosing, inside)]
+        held = await reading.held_invitations("h")
+    assert [0, 0, 1, 1] == kept
+    assert [False, False, True, True, True] == sessions
+    assert {one.employee_id for one in pending} == {one.employee_id for one in held}
+
+
+def _session(owner: Employee, *, must_choose: bool) -> Session:
+    return Session(
+        digest=digest_token(f"{owner.id} {must_choose}"),
+        employee_id=owner.id,
+        must_choose=must_choose,
+        created_at=NOW,
+        seen_at=NOW,
+        expires_at=LATER,
+    )
 
 
 async def test_forgetting_destroys_the_passwords_of_those_people_only(storage: Storage) -> None:

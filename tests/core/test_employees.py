@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from awareness_core.absent import ABSENT
-from awareness_core.emails import EmailAddress
+from awareness_core.emails import EmailAddress, parse_email
 from awareness_core.employees import (
     TRANSITIONS,
     Access,
@@ -393,6 +393,28 @@ def test_a_person_is_a_value_and_does_not_change(person: Employee) -> None:
     assert copy == person
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         person.last_name = "b"  # type: ignore[misc]
+
+
+@given(employees(), records(), few_emails(), moments())
+def test_with_another_address_somebody_was_never_invited_and_keeps_the_rest(
+    person: Employee, record: EmployeeRecord, email: EmailAddress, now: datetime
+) -> None:
+    stays = _amended(person, record, now=now)
+    there = amend(person, record, email=email, sector_id=person.sector_id, next_state=person.state, now=now)
+
+    is_same = email.key == person.email.key
+    assert (person.invitation if is_same else InvitationHistory()) == there.invitation
+    assert is_same is not EmployeeChange(before=person, after=there).moves_address
+    assert attrs.evolve(stays, email=email, invitation=there.invitation, updated_at=now) == attrs.evolve(
+        there, updated_at=now
+    )
+
+
+def test_another_spelling_of_an_address_and_a_new_person_move_nothing() -> None:
+    shouted = attrs.evolve(PERSON, email=parse_email(PERSON.email.text.upper()))
+
+    assert not EmployeeChange(before=PERSON, after=shouted).moves_address
+    assert not EmployeeChange(before=None, after=PERSON).moves_address
 
 
 def _amended(

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from awareness_core.emails import parse_email
-from awareness_core.employees import Employee
+from awareness_core.employees import Employee, EmployeeRecord
 from awareness_core.errors import NotFound
 from awareness_core.outbox import (
     FIRST_WAIT,
@@ -32,6 +32,7 @@ from awareness_core.ports import Delivery, InvitationLetter
 from awareness_core.use_cases.deactivate import deactivate
 from awareness_core.use_cases.deliver_pending import AT_ONCE, PendingDelivered, deliver_pending
 from awareness_core.use_cases.invite import invite
+from awareness_core.use_cases.provision import provision
 from awareness_core.use_cases.record_first_login import record_first_login
 from awareness_memory import MemoryMailer
 from tests.core.strategies import COMPANY, NOW, PERSON, numbered_id
@@ -314,6 +315,46 @@ def test_whoever_is_invited_anew_in_the_middle_is_left_to_who_does_that() -> Non
         return await pending_of(world)
 
     assert [anew] == run(story())
+
+
+@pytest.mark.parametrize("moves_at", ["before", "meanwhile"])
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Delivery(accepted=True),
+        Delivery(accepted=False),
+        Delivery(accepted=False, permanent=True),
+    ],
+)
+def test_whose_address_changes_is_mailed_at_the_new_one(moves_at: str, outcome: Delivery) -> None:
+    someone = attrs.evolve(PERSON, external_id="e1")
+    record = EmployeeRecord(email=parse_email("b@x.example"), last_name="b", first_name="a", external_id="e1")
+    sent: list[str] = []
+    worlds: list[World] = []
+
+    class Meanwhile(MemoryMailer):
+        async def send_invitations(self, letters: Sequence[InvitationLetter]) -> Sequence[Delivery]:
+            sent.extend(letter.email for letter in letters)
+            await provision(worlds[0], OURS, [record])
+            return [outcome for _ in letters]
+
+    async def story() -> tuple[list[str], bool, Sequence[PendingInvitation]]:
+        world = await settled_world([someone])
+        worlds.append(world)
+        await interrupted(world)
+        world.clock.advance(LEASE)
+        if moves_at == "before":
+            await provision(world, OURS, [record])
+        else:
+            await deliver_pending(attrs.evolve(world, mailer=Meanwhile()), OURS)
+        await deliver_pending(world, OURS)
+        (kept,) = await passwords_of(world)
+        (letter,) = world.mailer.letters
+        sent.append(letter.email)
+        return sent, opens(letter.password, kept, now=world.clock.now()), await pending_of(world)
+
+    expected = ["b@x.example"] if moves_at == "before" else ["a@x.example", "b@x.example"]
+    assert (expected, True, []) == run(story())
 
 
 def test_another_companys_are_left_alone() -> None:

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from awareness_core.emails import parse_email
-from awareness_core.employees import Employee, EmployeeId, InvitationHistory
+from awareness_core.employees import Employee, EmployeeId, EmployeeRecord, InvitationHistory
 from awareness_core.errors import NotFound
 from awareness_core.invitations import (
     InvitationReport,
@@ -27,7 +27,9 @@ from awareness_core.passwords import opens
 from awareness_core.ports import Delivery, InvitationLetter
 from awareness_core.tenants import Company, Language
 from awareness_core.use_cases.deactivate import deactivate
+from awareness_core.use_cases.deliver_pending import PendingDelivered, deliver_pending
 from awareness_core.use_cases.invite import invite, preview_invitations
+from awareness_core.use_cases.provision import provision
 from awareness_memory import ManualClock, MemoryMailer
 from tests.core.strategies import (
     COMPANY,
@@ -321,6 +323,102 @@ def test_the_pause_counts_from_the_end_of_a_call_that_failed_and_else_from_its_b
 
     later = NOW + timedelta(milliseconds=1)
     assert [NOW, NOW + timedelta(seconds=20), NOW, later] == run(story())
+
+
+def record_of(person: Employee, email: str) -> EmployeeRecord:
+    return EmployeeRecord(
+        email=parse_email(email),
+        last_name=person.last_name,
+        first_name=person.first_name,
+        external_id=person.external_id,
+    )
+
+
+def test_whose_address_is_corrected_is_mailed_at_the_new_one_at_once_and_the_old_mail_opens_nothing() -> None:
+    someone = attrs.evolve(PERSON, external_id="e1")
+
+    async def story() -> tuple[list[str], list[list[bool]]]:
+        world = await settled_world([someone])
+        opened = []
+        await invite(world, OURS)
+        for email in ("b@x.example", "B@x.example"):
+            await provision(world, OURS, [record_of(someone, email)])
+            await invite(world, OURS)
+            kept = await passwords_of(world)
+            opened.append(
+                [any(opens(one.password, two, now=NOW) for two in kept) for one in world.mailer.letters]
+            )
+        return [letter.email for letter in world.mailer.letters], opened
+
+    assert (["a@x.example", "b@x.example"], [[False, True], [False, True]]) == run(story())
+
+
+def test_of_two_who_swap_addresses_neither_gets_in_with_what_the_other_was_mailed() -> None:
+    two = [attrs.evolve(person, external_id=f"e{number}") for number, person in enumerate(many(2), start=1)]
+
+    async def story() -> list[int]:
+        world = await settled_world(two)
+        await invite(world, OURS)
+        swapped = [record_of(two[0], "p2@x.example"), record_of(two[1], "p1@x.example")]
+        await provision(world, OURS, swapped)
+        found = [len(await passwords_of(world, person)) for person in two]
+        report = await invite(world, OURS)
+        return [*found, report.summary.invited]
+
+    assert [0, 0, 2] == run(story())
+
+
+def test_somebody_inside_keeps_their_password_when_their_address_changes() -> None:
+    inside = attrs.evolve(PERSON, external_id="e1", first_login_at=NOW, has_password=True)
+
+    async def story() -> tuple[list[Employee], InvitationReport]:
+        world = await settled_world([inside])
+        await provision(world, OURS, [record_of(inside, "b@x.example")])
+        return await people_of(world), await invite(world, OURS, selection=[inside.id])
+
+    (moved,), report = run(story())
+
+    assert (True, NOW) == (moved.has_password, moved.first_login_at)
+    assert [Reason.ALREADY_LOGGED_IN] == [result.code for result in report.results]
+
+
+@pytest.mark.parametrize("there_and_back", [False, True])
+@pytest.mark.parametrize("accepted", [False, True])
+def test_whose_address_changes_while_mail_is_on_its_way(*, accepted: bool, there_and_back: bool) -> None:
+    someone = attrs.evolve(PERSON, external_id="e1")
+    addresses = ["b@x.example", *(["a@x.example"] if there_and_back else [])]
+
+    async def story() -> tuple[InvitationReport, Employee, int, PendingDelivered, list[bool]]:
+        world = await settled_world([someone])
+
+        async def look(letters: Sequence[InvitationLetter]) -> None:
+            for address in addresses:
+                await provision(world, OURS, [record_of(someone, address)])
+
+        mailer = ObservingMailer(look)
+        if not accepted:
+            mailer.refuse("a@x.example")
+        report = await invite(attrs.evolve(world, mailer=mailer), OURS)
+        (person,) = await people_of(world)
+        left = len(await passwords_of(world))
+        later = await deliver_pending(world, OURS)
+        kept = await passwords_of(world)
+        letters = [*mailer.letters, *world.mailer.letters]
+        assert [addresses[-1]] * accepted == [letter.email for letter in world.mailer.letters]
+        return (
+            report,
+            person,
+            left,
+            later,
+            [any(opens(one.password, two, now=NOW) for two in kept) for one in letters],
+        )
+
+    report, person, left, later, opened = run(story())
+
+    assert accepted is report.is_ok
+    assert (InvitationHistory(), 0) == (person.invitation, left)
+    # Whoever was told as invited is, and whoever was told as failed is not mailed behind the caller's back.
+    assert (PendingDelivered(mailed=int(accepted)), [False, True] if accepted else []) == (later, opened)
 
 
 def test_when_nobody_is_to_be_invited_no_mail_is_asked_for() -> None:

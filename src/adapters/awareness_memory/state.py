@@ -112,6 +112,7 @@ def with_changes(state: CompanyState, changes: Sequence[EmployeeChange]) -> Comp
         {change.fingerprint: change.after.id for change in changes if change.fingerprint is not None}
     )
     gone = {change.after.id for change in changes if change.ends_access}
+    moved = {change.after.id for change in changes if change.moves_address}
     return attrs.evolve(
         state,
         employees=register.employees,
@@ -119,10 +120,14 @@ def with_changes(state: CompanyState, changes: Sequence[EmployeeChange]) -> Comp
         holders=register.holders,
         by_external_id=register.by_external_id,
         by_fingerprint=fingerprints,
-        passwords=without(state.passwords, gone),
+        passwords=without(state.passwords, gone | moved),
         pending=without(state.pending, gone),
         chosen_passwords=without(state.chosen_passwords, gone),
-        sessions={key: kept for key, kept in state.sessions.items() if kept.employee_id not in gone},
+        sessions={
+            key: kept
+            for key, kept in state.sessions.items()
+            if kept.employee_id not in gone and not (kept.must_choose and kept.employee_id in moved)
+        },
     )
 
 

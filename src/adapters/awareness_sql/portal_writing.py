@@ -22,6 +22,9 @@ _CHOSEN_GONE = delete(chosen_passwords).where(OneOf(chosen_passwords.c.employee_
 _NEW_SESSION = insert(sessions)
 _SESSIONS_GONE = delete(sessions).where(OneOf(sessions.c.digest, KEYS))
 _LOGGED_OUT = delete(sessions).where(OneOf(sessions.c.employee_id, KEYS))
+_CHOOSING_GONE = delete(sessions).where(
+    OneOf(sessions.c.employee_id, KEYS), sessions.c.must_choose.is_(true())
+)
 _SSO_GONE = delete(sessions).where(sessions.c.is_sso.is_(true()))
 _NEW_PROVIDER = insert(identity_providers)
 _PROVIDER_GONE = delete(identity_providers)
@@ -82,6 +85,10 @@ class SqlPortalWriting:
         """Destroy what these people could log in with, and the sessions that they have."""
         await self._tenant.run_keys(_CHOSEN_GONE, employee_ids)
         await self.end_sessions(employee_ids)
+
+    async def end_choosing(self, employee_ids: Collection[EmployeeId]) -> None:
+        """Destroy the sessions that these people have with a temporary password."""
+        await self._tenant.run_keys(_CHOOSING_GONE, employee_ids)
 
 
 def _digest_from_row(row: Row) -> SessionDigest:

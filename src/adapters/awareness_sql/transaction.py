@@ -150,6 +150,9 @@ class SqlTransaction(SqlErasureWriting, SqlPortalWriting):
             gone = [change.after.id for change in updates if change.ends_access]
             await self.forget_passwords(gone)
             await self.lock_out(gone)
+            moved = [change.after.id for change in updates if change.moves_address]
+            await self._tenant.run_keys(_FORGOTTEN, moved)
+            await self.end_choosing(moved)
 
     async def record_attempts(self, passwords: Sequence[TemporaryPassword]) -> None:
         """See `Transaction`. Raises `ConstraintViolated` for an employee who is not this company's.

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from awareness_core.employees import Access, Employee, EmployeeId, access
-from awareness_core.letters import new_letter, note_outcomes
-from awareness_core.outbox import PendingInvitation, claimed, passed_over, postponed
+from awareness_core.letters import new_letter, note_outcomes, readdressed
+from awareness_core.outbox import PendingInvitation, claimed, handed_on, passed_over, postponed
 from awareness_core.passwords import TemporaryPassword
 from awareness_core.persistence import persist
 from awareness_core.ports import Delivery, InvitationLetter, Ports, Transaction
@@ -68,20 +68,20 @@ async def deliver_pending(ports: Ports, company_id: CompanyId) -> PendingDeliver
             await note_outcomes(
                 transaction, [(one.password, delivery) for one, delivery in told], ended_at=ended_at
             )
-            settled = [one.pending.employee_id for one, delivery in told if not _may_work_later(delivery)]
-            await transaction.forget_pending(settled, holder=holder)
             # Of those that are still its own: others were invited anew meanwhile, or left.
-            held = {pending.employee_id for pending in await transaction.held_invitations(holder)}
-            await transaction.save_pending(
-                [
-                    # When nobody was tried the server is away, and each look waits longer.
-                    postponed(one.pending, now=ended_at)
-                    if delivery.tried or not any_tried
-                    else passed_over(one.pending, now=ended_at)
-                    for one, delivery in waiting
-                    if one.pending.employee_id in held
-                ]
-            )
+            held = {pending.employee_id: pending for pending in await transaction.held_invitations(holder)}
+            moved = await readdressed(transaction, held)
+            kept = [
+                # When nobody was tried the server is away, and each look waits longer.
+                postponed(one.pending, now=ended_at)
+                if delivery.tried or not any_tried
+                else passed_over(one.pending, now=ended_at)
+                for one, delivery in waiting
+                if one.pending.employee_id in held.keys() - moved
+            ]
+            kept += [handed_on(held[one], now=ended_at) for one in moved]
+            await transaction.forget_pending(held.keys() - {pending.employee_id for pending in kept})
+            await transaction.save_pending(kept)
 
     await persist(ports.clock, close)
     mailed = sum(delivery.accepted for delivery in deliveries)

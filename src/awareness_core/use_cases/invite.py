@@ -10,8 +10,8 @@ from awareness_core.invitations import (
     plan_invitations,
     settle,
 )
-from awareness_core.letters import new_letter, note_outcomes
-from awareness_core.outbox import decided
+from awareness_core.letters import new_letter, note_outcomes, readdressed
+from awareness_core.outbox import decided, handed_on
 from awareness_core.persistence import persist
 from awareness_core.ports import Ports
 from awareness_core.tenants import CompanyId
@@ -32,7 +32,8 @@ async def invite(
     password always opens, and an invitation that a crash broke off is taken up by `deliver_pending`. No transaction is
     open while mail is sent, and what came of it is written down by `persist`. Whoever is not reached is told as failed,
     and not mailed later; whoever was tried in vain was last attempted when the call ended, and so comes after those
-    whose turn did not come. Raises `NotFound` for an unknown company.
+    whose turn did not come. Whoever is reached at an address that is theirs no more by then is mailed at the new one by
+    `deliver_pending`. Raises `NotFound` for an unknown company.
     """
     holder = ports.entropy.take(_HOLDER_BYTES).hex()
     async with ports.store.transaction(company_id) as transaction:
@@ -55,15 +56,19 @@ async def invite(
         return settle(plan, {})
     deliveries = await ports.mailer.send_invitations([letter for _, letter in prepared])
     told = [(password, delivery) for (password, _), delivery in zip(prepared, deliveries, strict=True)]
+    reached = {password.employee_id for password, delivery in told if delivery.accepted}
     ended_at = ports.clock.now()
 
     async def close() -> None:
         async with ports.store.transaction(company_id) as transaction:
             await note_outcomes(transaction, told, ended_at=ended_at)
-            await transaction.forget_pending([person.id for person in plan.chosen], holder=holder)
+            held = {pending.employee_id: pending for pending in await transaction.held_invitations(holder)}
+            # They are told as invited, and hold a mail that opens nothing: the new address gets one that does.
+            again = reached & await readdressed(transaction, held)
+            await transaction.forget_pending(held.keys() - again)
+            await transaction.save_pending([handed_on(held[one], now=ended_at) for one in again])
 
     await persist(ports.clock, close)
-    reached = {password.employee_id for password, delivery in told if delivery.accepted}
     return settle(plan, {person.id: person.id in reached for person in plan.chosen})
 
 

@@ -81,7 +81,7 @@ class Employee:
     statut: Statut
     acces: Annotated[Acces | None, Meta(description="null for somebody archived who has no way in.")]
     derniere_invitation_at: Annotated[
-        _Moment | None, Meta(description="When a mail of access last went out.")
+        _Moment | None, Meta(description="When a mail of access last went out to this address.")
     ]
     premiere_connexion_at: Annotated[_Moment | None, Meta(description="The very first login.")]
     created_at: _Moment
