@@ -8,7 +8,6 @@ in code points (Choice: decisions/029). Hashing is a port's business; so is whic
 from __future__ import annotations
 
 import enum
-import itertools
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
@@ -16,6 +15,7 @@ from datetime import datetime
 
 import attrs
 
+from awareness_core.early_guesses import is_guessed_early, without_accents
 from awareness_core.employees import Employee, EmployeeId
 from awareness_core.passwords import TemporaryPassword, digest_password
 from awareness_core.tenants import Company
@@ -27,10 +27,6 @@ MAX_LENGTH = 256
 
 _LEAST_PERSONAL = 4
 """Shorter names, such as Li or Ann, are inside too many words."""
-_LEAST_DISTINCT = 5
-_DISGUISES = str.maketrans(
-    {"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "@": "a", "$": "s", "!": "i"}
-)
 _WORDS = re.compile(r"[^\W_]+")
 
 
@@ -85,7 +81,7 @@ def weaknesses(
     """Everything that is wrong with a new password of that person; nothing when it may be chosen.
 
     Of one that is too short nothing else is told: a longer one is another one.
-    `mailed` are the temporary passwords kept for them. `is_common` is asked about texts in lower case.
+    `mailed` are the temporary passwords kept for them. `is_common` is asked about texts in lower case, without accents.
     """
     problem = text_problem(normal, max_length=MAX_LENGTH)
     if problem is not None:
@@ -93,49 +89,13 @@ def weaknesses(
     if is_too_short(normal):
         return [Weakness.TOO_SHORT]
     found: list[Weakness] = []
-    if _is_guessed_early(normal, is_common):
+    if is_guessed_early(normal, is_common):
         found.append(Weakness.COMMON)
     if _is_personal(normal, person, company):
         found.append(Weakness.PERSONAL)
     if any(digest_password(normal, salt=kept.salt) == kept.digest for kept in mailed):
         found.append(Weakness.TEMPORARY)
     return found
-
-
-def _is_guessed_early(normal: str, is_common: Callable[[str], bool]) -> bool:
-    """Whether it is a common password, with or without what people put around and into one, or a pattern."""
-    folded = normal.casefold()
-    if len(set(folded)) < _LEAST_DISTINCT or _is_run(folded):
-        return True
-    peeled = _between_letters(folded)
-    # A disguise may stand in the place of the first letter, too: $unshine2024.
-    whole = folded[: folded.rindex(peeled) + len(peeled)]
-    spellings = (folded, peeled, *(_between_letters(text.translate(_DISGUISES)) for text in (peeled, whole)))
-    cores = {core for spelling in spellings for core in (spelling, _unit(spelling))}
-    return any(core and is_common(core) for core in cores)
-
-
-def _is_run(folded: str) -> bool:
-    """Whether each sign follows the one before it, up or down: 123456789012, zyxwvutsrqpo."""
-    steps = {
-        (ord(after) - ord(before)) % 10 if (before + after).isdigit() else ord(after) - ord(before)
-        for before, after in itertools.pairwise(folded)
-    }
-    return steps in ({1}, {-1}, {9})
-
-
-def _unit(folded: str) -> str:
-    """What `folded` repeats from its beginning to its end, cut off anywhere; itself when it repeats nothing twice."""
-    for length in range(1, len(folded) // 2 + 1):
-        if all(sign == folded[position % length] for position, sign in enumerate(folded)):
-            return folded[:length]
-    return folded
-
-
-def _between_letters(text: str) -> str:
-    """From the first letter to the last one: without the year and the exclamation mark."""
-    letters = [position for position, sign in enumerate(text) if sign.isalpha()]
-    return text[letters[0] : letters[-1] + 1] if letters else ""
 
 
 def _is_personal(normal: str, person: Employee, company: Company) -> bool:
@@ -149,5 +109,4 @@ def _is_personal(normal: str, person: Employee, company: Company) -> bool:
 
 def _plain(text: str) -> str:
     """In lower case, without accents and blanks: Hélène is tried as helene, too."""
-    apart = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(sign for sign in apart if not unicodedata.combining(sign) and not sign.isspace())
+    return "".join(without_accents(text.casefold()).split())

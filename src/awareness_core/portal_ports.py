@@ -38,7 +38,7 @@ class FrequentPasswords(Protocol):
     """What people choose most often, and is guessed first."""
 
     def holds(self, text: str) -> bool:
-        """Whether `text`, in lower case, is one of them."""
+        """Whether `text`, in lower case and without accents, is one of them."""
 
 
 class Visitors(Protocol):

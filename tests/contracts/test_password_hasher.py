@@ -7,7 +7,8 @@ import threading
 
 import pytest
 
-from awareness_core.chosen_passwords import MAX_LENGTH
+from awareness_core.chosen_passwords import MAX_LENGTH, normal_password
+from awareness_core.early_guesses import is_guessed_early
 from awareness_core.errors import HasherBusy
 from awareness_core.portal_ports import PasswordHasher
 from awareness_core.ports import inside_transaction
@@ -114,6 +115,46 @@ async def test_a_damaged_hash_opens_nothing() -> None:
     assert [False] * 3 == [
         await hasher.verify("x", kept) for kept in ("", "rubbish", "$argon2id$v=19$m=8,t=1,p=1$x$y")
     ]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "Sécurité2026!",
+        "Décembre2026!",
+        "Étoile1234567",
+        "P@ssw0rd!P@ssw0rd",
+        "mot de passe…",
+        "mot de passe 2026",
+        "password password",
+        "bonjour bonjour",
+        "qwerty-azerty",
+        "admin1234admin",
+        "Paris2024!!!!",
+        "Fevrier2026!!",
+        "Motdepasse123!",
+        "securite2026!",
+    ],
+)
+def test_what_people_make_of_the_lists_is_guessed_early(typed: str) -> None:
+    assert is_guessed_early(normal_password(typed), ListedPasswords().holds)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "cheval agrafe pile correcte",
+        "correct horse battery staple",
+        "sept chevaux sous la pluie",
+        "dragon-monkey-sunshine-tiger",
+        "le chat de la voisine dort",
+        "Paris en avril sous la pluie",
+        "tracteur.violet.en.decembre",
+        "x9$Kq-z7!wVb2",
+    ],
+)
+def test_a_phrase_of_several_words_is_not(typed: str) -> None:
+    assert not is_guessed_early(normal_password(typed), ListedPasswords().holds)
 
 
 def test_the_lists_hold_what_is_chosen_most_in_both_languages() -> None:

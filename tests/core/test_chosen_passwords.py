@@ -24,7 +24,10 @@ from tests.contracts.storages import ACME, password, person
 ADA = attrs.evolve(
     person(1, email="ada.lovelace@acme.example"), first_name="Hélène", last_name="Lovelace-Byron"
 )
-COMMON = frozenset({"azerty", "password", "motdepasse", "sunshine", "letmein"})
+COMMON = frozenset(
+    {"azerty", "password", "motdepasse", "sunshine", "letmein", "qwerty", "securite", "licorne", "admin"}
+)
+WORDS = frozenset({"cheval", "agrafe", "pile", "correcte", "brume", "poney", "tracteur", "ficelle"})
 GOOD = "sept chevaux sous la pluie"
 
 # Letters that no word above, and no name of Ada's, can be made of.
@@ -122,10 +125,51 @@ def test_a_common_word_stays_common_with_figures_around_it(
         "abcdefghijklm",
         "zyxwvutsrqponm",
         "111122223333",
+        "Sécurité2026!",
+        "mot de passe…",
+        "mot de passe 2026",
+        "mot-de-passe mot-de-passe",
+        "password password",
+        "p4ssw0rd1234p4ssw0rd",
+        "P@ssw0rd!P@ssw0rd",
+        "admin1234admin",
+        "qwerty-azerty",
+        "qwertyazerty",
+        "2026 azerty password 2026",
+        "L1corn3!2026",
+        "Let Me In 2026!",
     ],
 )
 def test_patterns_repetitions_and_disguises_are_guessed_first(typed: str) -> None:
     assert [Weakness.COMMON] == found(typed)
+
+
+@given(
+    st.lists(st.sampled_from(sorted(COMMON | WORDS)), min_size=3, max_size=6, unique=True),
+    st.sampled_from(["", " ", "-", ".", " - ", "2026", "!"]),
+)
+@example(["cheval", "agrafe", "pile", "correcte"], " ")
+@example(["azerty", "qwerty", "password"], "-")
+def test_several_different_words_are_taken_although_each_of_them_is_common(
+    words: list[str], joiner: str
+) -> None:
+    assert [] == found(joiner.join(words))
+
+
+@given(st.sampled_from(sorted(COMMON)), st.sampled_from(sorted(WORDS)), st.sampled_from(["", " ", "-", "9"]))
+def test_one_word_that_is_not_common_makes_another_password(common: str, other: str, joiner: str) -> None:
+    typed = f"{common}{joiner}{other}"
+    assume(len(typed) >= MIN_LENGTH)
+
+    assert [] == found(typed)
+
+
+@given(st.sampled_from(sorted(COMMON)), st.data())
+def test_accents_blanks_and_joiners_make_no_other_password(word: str, data: st.DataObject) -> None:
+    joiners = st.sampled_from(["", " ", "-", ".", "_", "\N{COMBINING ACUTE ACCENT}"])
+    typed = "".join(letter + data.draw(joiners) for letter in word) + "2026!2026!"
+
+    assert Weakness.COMMON in found(typed)
 
 
 @given(st.text("bgjkqu09!é", min_size=1, max_size=4), st.integers(MIN_LENGTH, MAX_LENGTH))

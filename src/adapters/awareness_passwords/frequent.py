@@ -9,7 +9,7 @@ import functools
 from importlib.resources import files
 from typing import Final
 
-_LISTS: Final = ("common.txt", "french.txt")
+_LISTS: Final = ("common.txt", "french.txt", "dates_and_places.txt")
 
 
 class ListedPasswords:
