@@ -300,6 +300,19 @@ async def test_a_domain_that_is_sso_no_more_ends_the_session_and_the_person_awai
     assert "/portal/choose" == (await joined.site.browser().log_in(GRACE, mailed)).location
 
 
+async def test_a_session_that_was_refused_for_its_domain_never_comes_back(everywhere: Joined) -> None:
+    site = everywhere.site
+    await site.hire(GRACE)
+    browsers = {"sso": site.browser(), "password": await site.inside()}
+    await everywhere.log_in(browser=browsers["sso"])
+    company = await change_company(site.ports, site.acme, sso_domains=["acme.example"])
+    refused = [(await browser.get("/portal")).location for browser in browsers.values()]
+    await change_company(site.ports, company, sso_domains=["sso.example"])
+    later = [(await browser.get("/portal")).location for browser in browsers.values()]
+
+    assert ["/login"] * 2 == refused == later
+
+
 async def test_who_came_in_through_a_provider_is_at_the_door_again_once_it_is_removed(
     everywhere: Joined,
 ) -> None:

@@ -33,7 +33,10 @@ class Visit:
 
 
 async def find_visit(ports: PortalPorts, token: str, *, policy: SessionPolicy) -> Visit | None:
-    """Whose session `token` is, or None when it opens nothing (any more). Its use is noted once a minute at most."""
+    """Whose session `token` is, or None when it opens nothing (any more). Its use is noted once a minute at most.
+
+    One that does not admit its person any more ends with this look at it.
+    """
     digest = digest_token(token)
     member = await ports.visitors.find_session(digest)
     if member is None:
@@ -46,6 +49,9 @@ async def find_visit(ports: PortalPorts, token: str, *, policy: SessionPolicy) -
     if session is None or not people or is_over(session, policy=policy, now=now):
         return None
     if not admits(session, people[0], company):
+        # Ended for good: it must not come back with the company's SSO domains.
+        async with ports.store.transaction(member.company_id) as transaction:
+            await transaction.end_session(digest)
         return None
     if use_is_worth_noting(session, policy=policy, now=now):
         async with ports.store.transaction(member.company_id) as transaction:
